@@ -171,7 +171,7 @@ def places(row_bytes, is_swizzled):
 
 
 def swizzle(options):
-    """Shared memory, 128 bytes a line, without and with the swizzle: the chunks that one ldmatrix reads have a colour."""
+    """Shared memory, 128 bytes a line, without and with the swizzle. Chunk 0 of each row, which ldmatrix reads at once, has a colour."""
     plt = pyplot()
     from matplotlib.patches import Rectangle
 
@@ -181,9 +181,9 @@ def swizzle(options):
     for axes, is_swizzled in zip(panels, (False, True)):
         for at, (row, chunk) in enumerate(places(options.row_bytes, is_swizzled)):
             x, y = at % width, at // width
-            axes.add_patch(Rectangle((x, y), 1, 1, facecolor=CURVES[0] if chunk == options.chunk else "#ffffff", edgecolor="#888888"))
+            axes.add_patch(Rectangle((x, y), 1, 1, facecolor="#ffffff" if chunk else CURVES[0], edgecolor="#888888"))
             axes.text(x + 0.5, y + 0.52, f"{row},{chunk}", ha="center", va="center", fontsize=LETTERS,
-                      color="#ffffff" if chunk == options.chunk else "#000000")  # fmt: skip
+                      color="#000000" if chunk else "#ffffff")  # fmt: skip
         axes.set_xlim(0, width)
         axes.set_ylim(lines, 0)
         banks = BANKS // width

@@ -24,7 +24,7 @@ CHAPTERS = (
     "microbench/PUBLISHED.md", "tests/README.md", ".github/CONTRIBUTING.md",
 )  # fmt: skip
 FLOORS = ("", "ptx", "fragment", "shared", "warp", "pipeline", "gemm", "attention", "jit", "emulator")
-REFERENCE = "reference.html"
+REFERENCE, NAMES = "reference.html", "names.html"
 IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
 DATA = (".svg", ".png", ".json", ".csv")
 STYLE = "style.css"
@@ -115,6 +115,9 @@ class Book:
             if rows:
                 floors.append((floor or "host", rows))
         self._add(REFERENCE, "The headers, one by one", listing.reference_page(floors), REFERENCE)
+        names = {(one.name, header) for header, found in declared.items() for one in found if one.name.isidentifier()}
+        rows = [(name, self._declaration_link((header, name), NAMES), header.removeprefix("include/")) for name, header in names]
+        self._add(NAMES, "All names", listing.names_page(rows), NAMES)
 
     def _header_link(self, included, here):
         return relative(address_of(f"include/{included}"), here) if f"include/{included}" in self.headers else None
@@ -155,7 +158,7 @@ class Book:
             for word, other in zip(("Back", "Next"), around)
             if other
         )
-        style, home, headers = (relative(other, here) for other in (STYLE, "index.html", REFERENCE))
+        style, home, headers, names = (relative(other, here) for other in (STYLE, "index.html", REFERENCE, NAMES))
         self.files[here] = f"""<!doctype html>
 <html lang="en">
 <head>
@@ -169,6 +172,7 @@ class Book:
 <a href="{home}">tenon</a>
 <a class="to-contents" href="#contents">Contents</a>
 <a href="{headers}">Headers</a>
+<a href="{names}">Names</a>
 </header>
 <div class="page">
 <main>
@@ -192,7 +196,9 @@ class Book:
             return f'<li aria-current="page">{link}' + (f"\n<ul>\n{sections}</ul>\n" if sections else "") + "</li>\n"
 
         chapters = "".join(item(name) for name in self.order if name not in self.appendices)
-        mark = ' aria-current="page"' if current == REFERENCE else ""
-        reference = f'<li{mark}><a href="{relative(REFERENCE, here)}">The headers, one by one</a></li>\n'
+        reference = ""
+        for address, title in ((REFERENCE, "The headers, one by one"), (NAMES, "All names")):
+            mark = ' aria-current="page"' if current == address else ""
+            reference += f'<li{mark}><a href="{relative(address, here)}">{title}</a></li>\n'
         appendices = reference + "".join(item(name) for name in self.appendices)
         return f'<ul>\n{chapters}</ul>\n<p class="faint">Appendices</p>\n<ul>\n{appendices}</ul>\n'

@@ -218,8 +218,8 @@ class Source:
 def tidied(text, indent):
     """From the left margin on, without conditions within the declaration and without long initialisers."""
     text = re.sub(r"^[ \t]*#.*\n", "", text, flags=re.MULTILINE).rstrip()
-    if not text.startswith("enum") and text.count("\n") > LONG and (found := re.search(r"(?:= )?(?:\[[^\]]*\] )?\{.*\}(?=[();\w]*\Z)", text, re.DOTALL)):
-        text = text[: found.start()] + found[0].split("{")[0] + "{ ... }" + text[found.end() :]
+    if not text.startswith("enum") and text.count("\n") > LONG:
+        text = re.sub(r"\{.*\}(?=[();\w]*\Z)", "{ ... }", text, flags=re.DOTALL)
     first, *rest = text.split("\n")
     return "\n".join([first.rstrip(), *(_dedented(line, indent) for line in rest)])
 

@@ -132,6 +132,18 @@ def reference_page(floors):
     return "".join(parts)
 
 
+def names_page(names):
+    """names: [(name, address, header)]"""
+    letters = {}
+    for name, address, header in sorted(names, key=lambda one: (one[0].lower(), *one)):
+        letters.setdefault(name[0].upper() if name[0].isalpha() else "_", []).append(
+            f'<dt><a href="{html.escape(address)}"><code>{html.escape(name)}</code></a></dt><dd>{html.escape(header)}</dd>\n'
+        )
+    turns = " ".join(f'<a href="#names-{letter}">{letter}</a>' for letter in letters)
+    lists = "".join(f'<h2 id="names-{letter}">{letter}</h2>\n<dl>\n{"".join(items)}</dl>\n' for letter, items in letters.items())
+    return f"<h1>All names</h1>\n<p>What the headers declare, members of classes apart.</p>\n<p>{turns}</p>\n{lists}"
+
+
 def folder_page(name, entries):
     """entries: [(address or None, name)]"""
     items = "".join(

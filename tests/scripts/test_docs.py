@@ -305,8 +305,8 @@ class SmallTree(unittest.TestCase):
         self.assertIn('<a href="include/tenon/index.html">Next: Course</a>', book["index.html"])
         self.assertIn('<a href="../../github/CONTRIBUTING.html">Next: Contribute</a>', book["include/tenon/index.html"])
         self.assertIn('<a href="#twice-1">Twice</a>', book["include/tenon/index.html"])
-        for name in ("index.html", "include/tenon/ring.hpp.html", "reference.html"):
-            for title in ("tenon", "Course", "Contribute", "The headers, one by one"):
+        for name in ("index.html", "include/tenon/ring.hpp.html", "reference.html", "names.html"):
+            for title in ("tenon", "Course", "Contribute", "The headers, one by one", "All names"):
                 self.assertIn(f">{title}</a>", book[name])
 
     def test_headers_have_pages_with_declarations_and_lines(self):
@@ -327,6 +327,9 @@ class SmallTree(unittest.TestCase):
         self.assertIn('<a href="ring.hpp.html#declaration-Kind">Kind</a> (*kind)(int lane,', page)
         self.assertIn('struct ring : <a href="#declaration-Walk">Walk</a>&lt;int&gt; {};', page)
         self.assertIn('<section id="declaration-operator==">', page)
+        names = re.findall(r'<dt><a href="(.*?)"><code>(.*?)</code></a></dt><dd>(.*?)</dd>', self.book()["names.html"])
+        self.assertEqual([name for _, name, _ in names], ["kernel", "Kind", "Ring", "ring", "rows", "sm", "table", "wait", "Walk"])
+        self.assertEqual(names[0], ("include/tenon/walk.hpp.html#declaration-kernel", "kernel", "tenon/walk.hpp"))
 
     def test_comments_fit_any_width(self):
         for comment, expected in (

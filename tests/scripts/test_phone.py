@@ -150,7 +150,7 @@ class Phone(unittest.TestCase):
         folder = book(self.folder / "book", "--root", tree)
         found = measured(self.chromium, folder)
         self.assertEqual(found, {page: [] for page in found})
-        self.assertEqual(len(found), len(wide) + 1)  # the list of headers
+        self.assertEqual(len(found), len(wide) + 2)  # the lists of headers and of names
         # Without the stylesheet they do widen the page.
         (folder / "style.css").write_text("", encoding="utf-8")
         found = measured(self.chromium, folder)
