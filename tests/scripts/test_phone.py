@@ -131,8 +131,10 @@ class Phone(unittest.TestCase):
         found = measured(self.chromium, folder)
         self.assertGreater(len(found), 300)
         self.assertEqual({page: said for page, said in found.items() if said}, {})
-        for picture in folder.glob("layout-*.svg"):
-            self.assertGreaterEqual(float(re.search(r'font-size="([\d.]+)"', picture.read_text(encoding="utf-8"))[1]), SMALLEST, picture.name)
+        for picture in folder.glob("*.svg"):  # sizes of layouts are in pixels, those of plots in points
+            sizes = re.findall(r'font-size="([\d.]+)"|font(?:-size)?: ?(?:\w+ )*([\d.]+)px', picture.read_text(encoding="utf-8"))
+            smallest = min(float(layout) if layout else float(plot) * 96 / 72 for layout, plot in sizes)
+            self.assertGreaterEqual(smallest, SMALLEST, picture.name)
 
     def test_wide_things_in_markdown(self):
         tree, cell = self.folder / "tree", "wide" * 20
@@ -148,7 +150,7 @@ class Phone(unittest.TestCase):
         folder = book(self.folder / "book", "--root", tree)
         found = measured(self.chromium, folder)
         self.assertEqual(found, {page: [] for page in found})
-        self.assertEqual(len(found), len(wide) + 1)  # the list of headers
+        self.assertEqual(len(found), len(wide) + 2)  # the lists of headers and of names
         # Without the stylesheet they do widen the page.
         (folder / "style.css").write_text("", encoding="utf-8")
         found = measured(self.chromium, folder)
