@@ -180,4 +180,13 @@ std::uint32_t component(const TextureObject& object, std::uint32_t channel) {
   return f32_bits(static_cast<float>(std::max(value / most, -1.0)));
 }
 
+Channel channel_of(const TexelFormat& format, std::uint32_t component) {
+  if (format.bits == 32) return {component};
+  if (format.kind == TexelKind::real)
+    return {static_cast<std::uint32_t>(numerics::convert(numerics::f16, numerics::f32, component))};
+  const std::uint32_t bits = component & ((1U << format.bits) - 1);
+  const std::uint32_t sign = format.kind == TexelKind::signed_integer ? 1U << (format.bits - 1) : 0;
+  return {bits, ((bits ^ sign) - sign) == component};
+}
+
 }  // namespace tenon::emulator

@@ -81,4 +81,12 @@ bool texels_at(double coordinate, std::uint32_t size, TextureAddressMode mode, b
 // zero-extended. Normalized reads are the quotient, rounded once.
 std::uint32_t component(const TextureObject& object, std::uint32_t channel);
 
+// The bits of a channel for the component that a formatted store writes. Reals of 16 bits are rounded to
+// nearest even, which no document says. is_defined: not of an integer that the channel does not hold.
+struct Channel {
+  std::uint32_t bits = 0;
+  bool is_defined = true;
+};
+Channel channel_of(const TexelFormat& format, std::uint32_t component);
+
 }  // namespace tenon::emulator
