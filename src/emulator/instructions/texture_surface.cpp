@@ -97,7 +97,7 @@ Place place_of(Warp& warp, const Op& op, int lane) {
   x = std::clamp<std::int64_t>(x, 0, (row / size - 1) * size);
   y = std::clamp<std::int64_t>(y, 0, rows - 1);
   z = std::clamp<std::int64_t>(z, 0, planes - 1);
-  return {object->address_of(0, y, z + *layer) + static_cast<std::uint64_t>(x), false, &image.format};
+  return {texel_address(image, 0, y, z + *layer) + static_cast<std::uint64_t>(x), false, &image.format};
 }
 
 // `access(lane, place)`; the place has no address where memory is not accessed.
