@@ -47,9 +47,9 @@ constexpr Image level_of(Image image, std::uint32_t level) {
   const auto half = [](std::uint32_t size) { return size > 1 ? size / 2 : size; };
   const auto or_1 = [](std::uint32_t size) { return size == 0 ? std::uint64_t{1} : std::uint64_t{size}; };
   for (; level != 0; --level) {
-    const std::uint64_t texel = static_cast<std::uint64_t>(image.format.bits / 8 * image.format.channels);
-    const std::uint64_t bytes = texel * image.width * or_1(image.height) * or_1(image.depth) *
-                                or_1(image.layers) * (image.is_cube ? 6 : 1);
+    const int texel = image.format.bits / 8 * image.format.channels;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(texel) * image.width * or_1(image.height) *
+                                or_1(image.depth) * or_1(image.layers) * (image.is_cube ? 6 : 1);
     image.address += (bytes + 15) / 16 * 16;
     image.width = half(image.width);
     image.height = half(image.height);

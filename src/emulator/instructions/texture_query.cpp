@@ -54,7 +54,8 @@ Flow run_query(Warp& warp, const Op& op, LaneMask active) {
     const bool is_known = object != nullptr && unknown.empty();
     const std::uint32_t answer = is_known ? answer_of(d.query, *object, object->level(level)) : 0;
     if (!unknown.empty())
-      warp.report(FindingKind::argument, lane, warp.read(op.values[d.object], lane), [&] { return unknown; });
+      warp.report(FindingKind::argument, lane, warp.read(op.values[d.object], lane),
+                  [&] { return std::string(unknown); });
     if (is_known && answer == 0 && d.query != Query::normalized_coords) {
       constexpr const char* lacks[] = {"width", "height", "depth", "layers", "mipmap levels"};
       warp.report(FindingKind::argument, lane, warp.read(op.values[d.object], lane), [&] {

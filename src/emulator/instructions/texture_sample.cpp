@@ -67,7 +67,7 @@ bool position_of(Warp& warp, const Op& op, int lane, const TextureObject& object
   for (int i = 0; i < d.rank; ++i) position.at[i] = real_at(warp, op, d.coordinate(i), lane);
   if (!d.is_cube) return true;
   CubePoint point;
-  const auto& [x, y, z] = position.at;
+  const double x = position.at[0], y = position.at[1], z = position.at[2];
   if (!cube_point(x, y, z, point)) {
     warp.report(FindingKind::argument, lane, handle_of(warp, op, lane), [&] {
       return "The direction is (" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) +
