@@ -360,7 +360,12 @@ ObjectHandle Emulator::create_texture(const Image& image, const Sampling& sampli
 ObjectHandle Emulator::create_surface(const Image& image) {
   check_image(state_->memory, image);
   if (image.is_linear) throw Error("The image is linear memory; a surface needs an image that is not.");
-  return state_->textures.add({image, {}, true});
+  if (image.levels != 0)
+    throw Error("The image is a mipmap; a surface is one level, which level_of() describes.");
+  Image layered = image;
+  if (image.is_cube) layered.layers = 6 * std::max(image.layers, 1U);
+  layered.is_cube = false;
+  return state_->textures.add({layered, {}, true});
 }
 
 void Emulator::destroy(ObjectHandle object) {

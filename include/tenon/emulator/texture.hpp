@@ -32,8 +32,32 @@ struct Image {
   // fetched by real coordinates only.
   bool is_linear = false;
   std::uint32_t depth = 0;   // texels; 0: at most two dimensions
-  std::uint32_t layers = 0;  // of one or two dimensions; 0: not a layered texture
+  std::uint32_t layers = 0;  // of one or two dimensions, or cube maps; 0: not a layered texture
+  // Six square faces, planes in the order +x, -x, +y, -y, +z, -z (cudaArrayCubemap). To a surface they are
+  // layers.
+  bool is_cube = false;
+  // Levels of a mipmap, packed; 0: not a mipmap. level_of() says where each lies.
+  std::uint32_t levels = 0;
 };
+
+// A level of a mipmap as an image of its own (cudaGetMipmappedArrayLevel): each size is half of that of the
+// level before, rounded down, and at least 1, but for layers. Level 0 lies at the image's address, the others
+// at the next multiple of 16 bytes.
+constexpr Image level_of(Image image, std::uint32_t level) {
+  const auto half = [](std::uint32_t size) { return size > 1 ? size / 2 : size; };
+  const auto or_1 = [](std::uint32_t size) { return size == 0 ? std::uint64_t{1} : std::uint64_t{size}; };
+  for (; level != 0; --level) {
+    const int texel = image.format.bits / 8 * image.format.channels;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(texel) * image.width * or_1(image.height) *
+                                or_1(image.depth) * or_1(image.layers) * (image.is_cube ? 6 : 1);
+    image.address += (bytes + 15) / 16 * 16;
+    image.width = half(image.width);
+    image.height = half(image.height);
+    image.depth = half(image.depth);
+  }
+  image.levels = 0;
+  return image;
+}
 
 // Values as in cudaTextureAddressMode: what stands for a coordinate outside the texture.
 enum class TextureAddressMode : std::uint8_t { wrap, clamp, mirror, border };
@@ -42,7 +66,8 @@ enum class TextureAddressMode : std::uint8_t { wrap, clamp, mirror, border };
 enum class TextureFilter : std::uint8_t { point, linear };
 
 // As cudaTextureDesc. The border is zeros. As in CUDA, wrap and mirror count as clamp where coordinates are
-// not normalized.
+// not normalized; those of cube maps and mipmaps must be. Each face of a cube map is sampled alone, by x and
+// y of the address modes (seamlessCubemap = 0).
 struct Sampling {
   TextureAddressMode address[3] = {TextureAddressMode::clamp, TextureAddressMode::clamp,
                                    TextureAddressMode::clamp};  // x, y, z
@@ -50,6 +75,9 @@ struct Sampling {
   bool normalized_coordinates = false;
   // cudaReadModeNormalizedFloat: 8- and 16-bit integers are read as reals of [0, 1] or [-1, 1].
   bool normalized_read = false;
+  // Of mipmaps: between levels, for tex.level and tex.grad. The level is clamped after the bias was added.
+  TextureFilter mipmap_filter = TextureFilter::point;
+  float level_bias = 0, least_level = 0, most_level = 1000;
 };
 
 }  // namespace tenon::emulator

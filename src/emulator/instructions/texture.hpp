@@ -11,8 +11,8 @@ namespace tenon::emulator {
 
 // op.values: the registers of the data, the object, the layer if there are layers, the coordinates.
 struct TextureDetail : Detail {
-  int rank = 1;
-  bool is_layered = false;
+  int rank = 1;  // coordinates, without the layer
+  bool is_layered = false, is_cube = false;
   std::size_t object = 0;           // index in op.values
   ptx::Type type = ptx::Type::f32;  // of an element of the data
   int elements = 1;                 // of the data
@@ -20,11 +20,14 @@ struct TextureDetail : Detail {
   std::size_t coordinate(int dimension) const {  // its index in op.values
     return object + 1 + (is_layered ? 1 : 0) + static_cast<std::size_t>(dimension);
   }
-  std::string geometry() const { return (is_layered ? ".a" : ".") + std::to_string(rank) + "d"; }
+  std::string geometry() const {
+    return (is_layered ? ".a" : ".") + (is_cube ? "cube" : std::to_string(rank) + "d");
+  }
 };
 
-// Accepts .1d, .2d, .3d, .a1d and .a2d; names another geometry in its refusal.
-void decode_geometry(Decoding& decoding, TextureDetail& detail);
+// Accepts .1d, .2d, .3d, .a1d and .a2d, of textures .cube and .acube too; names another geometry in its
+// refusal.
+void decode_geometry(Decoding& decoding, TextureDetail& detail, bool of_texture = false);
 
 // [object, {coordinates}] with a coordinate of `type` for each dimension, after the layer if there are layers
 // and before one that is ignored where they would be three; or without coordinates [object]. The object is a

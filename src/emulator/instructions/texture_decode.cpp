@@ -24,11 +24,17 @@ void add_object(Decoding& decoding, TextureDetail& detail, const ptx::Address& a
 
 }  // namespace
 
-void decode_geometry(Decoding& decoding, TextureDetail& detail) {
-  for (const char* other : {"cube", "acube", "2dms", "a2dms"})
+void decode_geometry(Decoding& decoding, TextureDetail& detail, bool of_texture) {
+  for (const char* other : {"2dms", "a2dms"})
     if (decoding.accept(other))
       decoding.fail("the geometry ." + std::string(other) +
-                    " is not covered: .1d, .2d, .3d, .a1d and .a2d are");
+                    " is not covered: .1d, .2d, .3d, .a1d, .a2d, .cube and .acube are");
+  if (const int cube = of_texture ? decoding.accept_one({"cube", "acube"}) : -1; cube >= 0) {
+    detail.is_cube = true;
+    detail.is_layered = cube == 1;
+    detail.rank = 3;
+    return;
+  }
   const int chosen = decoding.require_one({"1d", "2d", "3d", "a1d", "a2d"});
   detail.is_layered = chosen >= 3;
   detail.rank = chosen % 3 + 1;
@@ -101,7 +107,8 @@ const TextureObject* object_of(Warp& warp, const Op& op, int lane, bool is_surfa
   } else if (object->is_surface != is_surface) {
     wrong = is_surface ? " is a texture object." : " is a surface object.";
   } else if (has_coordinates &&
-             (dimensions(object->image) != d.rank || (object->image.layers != 0) != d.is_layered)) {
+             (object->image.is_cube != d.is_cube || (object->image.layers != 0) != d.is_layered ||
+              (!d.is_cube && dimensions(object->image) != d.rank))) {
     wrong = " has " + dimensions_text(object->image) + ", and the instruction is " + d.geometry() + ".";
   }
   if (wrong.empty()) return object;

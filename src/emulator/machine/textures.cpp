@@ -19,6 +19,7 @@ struct Limits {
 };
 Limits limits_of(const Image& image) {
   if (image.is_linear) return {1U << 28, 0, 0, 0};
+  if (image.is_cube) return {1U << 15, 1U << 15, 0, 2046 / 6};
   if (image.depth != 0) return {1U << 14, 1U << 14, 1U << 14, 0};
   if (image.layers != 0) return {1U << 15, 1U << 15, 0, 1U << 11};
   return {1U << 17, 1U << 16, 0, 0};
@@ -35,6 +36,10 @@ std::string size_problem(const Image& image) {
     return is_but("The height", image.height, "an image with a depth needs at least 1 row");
   if (image.depth != 0 && image.layers != 0)
     return is_but("The number of layers", image.layers, "an image with a depth has none: it must be 0");
+  if (image.is_cube && (image.depth != 0 || image.width != image.height))
+    return "The faces of a cube map have " + std::to_string(image.width) + " x " +
+           std::to_string(image.height) + (image.depth != 0 ? " x " + std::to_string(image.depth) : "") +
+           " texels but must be squares.";
   const Limits limits = limits_of(image);
   const auto at_most = [](std::uint32_t most) {
     return "can be at most " + std::to_string(most) + " texels";
@@ -44,6 +49,13 @@ std::string size_problem(const Image& image) {
   if (image.depth > limits.depth) return is_but("The depth", image.depth, at_most(limits.depth));
   if (image.layers > limits.layers)
     return is_but("The number of layers", image.layers, "can be at most " + std::to_string(limits.layers));
+  std::uint32_t most_levels = 1;
+  for (std::uint32_t size = std::max({image.width, image.height, image.depth}); size > 1; size /= 2)
+    ++most_levels;
+  if (image.levels > most_levels)
+    return is_but("The number of levels", image.levels, "can be at most " + std::to_string(most_levels));
+  if (image.levels != 0 && (image.is_linear || image.pitch != 0))
+    return "A mipmap is packed: it can neither be linear memory nor have a pitch.";
   return {};
 }
 
@@ -99,6 +111,16 @@ std::string sampling_problem(const Image& image, const Sampling& sampling) {
   if (sampling.filter == TextureFilter::linear && !image.is_linear && !object.gives_reals())
     return "The filter is linear, but the texels are integers of " + std::to_string(image.format.bits) +
            " bits that are not read as reals; linear filtering needs reals.";
+  if (sampling.mipmap_filter > TextureFilter::linear)
+    return "The filter of mipmaps is not an enumerator of TextureFilter.";
+  if (sampling.mipmap_filter == TextureFilter::linear && image.levels != 0 && !object.gives_reals())
+    return "The filter of mipmaps is linear, but the texels are integers; linear filtering needs reals.";
+  if (!(sampling.least_level <= sampling.most_level) || !std::isfinite(sampling.level_bias))
+    return "The levels are clamped to " + std::to_string(sampling.least_level) + " to " +
+           std::to_string(sampling.most_level) + " after a bias of " + std::to_string(sampling.level_bias) +
+           ", which is no range.";
+  if ((image.is_cube || image.levels != 0) && !sampling.normalized_coordinates)
+    return "The coordinates are not normalized, but those of cube maps and mipmaps must be.";
   return {};
 }
 
@@ -106,13 +128,26 @@ std::uint64_t image_bytes(const Image& image) {
   const std::uint64_t row =
       std::uint64_t{image.width} * static_cast<std::uint64_t>(texel_bytes(image.format));
   const std::uint64_t pitch = image.pitch == 0 ? row : image.pitch;
-  const std::uint64_t planes = std::max({image.depth, image.layers, 1U});
+  if (image.levels > 1) {
+    const Image last = level_of(image, image.levels - 1);
+    return last.address - image.address + image_bytes(last);
+  }
+  const std::uint64_t planes =
+      std::uint64_t{std::max({image.depth, image.layers, 1U})} * (image.is_cube ? 6 : 1);
   return (planes * std::max(image.height, 1U) - 1) * pitch + row;
 }
 
 std::string dimensions_text(const Image& image) {
   constexpr const char* texts[] = {"one dimension", "two dimensions", "three dimensions"};
-  return (image.layers != 0 ? "layers of " : "") + std::string(texts[dimensions(image) - 1]);
+  return (image.layers != 0 ? "layers of " : "") +
+         std::string(image.is_cube ? "cube faces" : texts[dimensions(image) - 1]);
+}
+
+Image TextureObject::level(std::uint32_t number) const {
+  if (number == 0) return image;
+  Image its = level_of(image, number);
+  its.pitch = std::uint64_t{its.width} * static_cast<std::uint64_t>(texel_bytes(its.format));
+  return its;
 }
 
 ObjectHandle TextureObjects::add(const TextureObject& object) {
@@ -164,6 +199,44 @@ bool texels_at(double coordinate, std::uint32_t size, TextureAddressMode mode, b
   return true;
 }
 
+// CUDA C++ programming guide, cubemap textures.
+bool cube_point(double x, double y, double z, CubePoint& point) {
+  const double m = std::max({std::abs(x), std::abs(y), std::abs(z)});
+  if (!std::isfinite(x + y + z) || m == 0) return false;
+  double s = x, t = -y;
+  if (std::abs(z) == m) {
+    point.face = z > 0 ? 4 : 5;
+    s = z > 0 ? x : -x;
+  } else if (std::abs(y) == m) {
+    point.face = y > 0 ? 2 : 3;
+    t = y > 0 ? z : -z;
+  } else {
+    point.face = x > 0 ? 0 : 1;
+    s = x > 0 ? -z : z;
+  }
+  point.s = (s / m + 1) / 2;
+  point.t = (t / m + 1) / 2;
+  return true;
+}
+
+bool levels_at(double lod, const TextureObject& object, Texels& levels) {
+  const Sampling& sampling = object.sampling;
+  if (std::isnan(lod)) return false;
+  const double last = std::max(object.image.levels, 1U) - 1;
+  lod = std::clamp(lod + sampling.level_bias, double{sampling.least_level}, double{sampling.most_level});
+  lod = std::clamp(lod, 0.0, last);
+  if (sampling.mipmap_filter == TextureFilter::point) {
+    levels.first = levels.second = static_cast<std::int64_t>(std::floor(lod + 0.5));
+    levels.weight = 0;
+    return true;
+  }
+  const double below = std::floor(lod);
+  levels.first = static_cast<std::int64_t>(below);
+  levels.second = static_cast<std::int64_t>(std::min(below + 1, last));
+  levels.weight = static_cast<std::uint32_t>(std::floor((lod - below) * 256 + 0.5));
+  return true;
+}
+
 std::uint32_t component(const TextureObject& object, std::uint32_t channel) {
   const TexelFormat& format = object.image.format;
   if (format.kind == TexelKind::real)
@@ -178,6 +251,15 @@ std::uint32_t component(const TextureObject& object, std::uint32_t channel) {
       static_cast<double>(is_signed ? static_cast<std::int32_t>(extended) : std::int64_t{extended});
   const double most = static_cast<double>((1U << (is_signed ? format.bits - 1 : format.bits)) - 1);
   return f32_bits(static_cast<float>(std::max(value / most, -1.0)));
+}
+
+Channel channel_of(const TexelFormat& format, std::uint32_t component) {
+  if (format.bits == 32) return {component};
+  if (format.kind == TexelKind::real)
+    return {static_cast<std::uint32_t>(numerics::convert(numerics::f16, numerics::f32, component))};
+  const std::uint32_t bits = component & ((1U << format.bits) - 1);
+  const std::uint32_t sign = format.kind == TexelKind::signed_integer ? 1U << (format.bits - 1) : 0;
+  return {bits, ((bits ^ sign) - sign) == component};
 }
 
 }  // namespace tenon::emulator

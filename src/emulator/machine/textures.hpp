@@ -16,11 +16,19 @@ constexpr std::uint64_t texture_window = 0x6c00'0000'0000;  // of handles: no me
 inline int dimensions(const Image& image) {
   return image.depth != 0 ? 3 : image.height != 0 ? 2 : 1;
 }
-// "one dimension", "layers of two dimensions": what messages call the image.
+// "one dimension", "layers of two dimensions", "cube faces": what messages call the image.
 std::string dimensions_text(const Image& image);
 
 inline int texel_bytes(const TexelFormat& format) {
   return format.bits / 8 * format.channels;
+}
+
+// The texel of an image whose pitch is filled in. `plane`: z, or the layer, or the face.
+inline std::uint64_t texel_address(const Image& image, std::int64_t x, std::int64_t y, std::int64_t plane) {
+  const std::uint64_t row =
+      static_cast<std::uint64_t>(plane) * std::max(image.height, 1U) + static_cast<std::uint64_t>(y);
+  return image.address + row * image.pitch +
+         static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(texel_bytes(image.format));
 }
 
 struct TextureObject {
@@ -32,13 +40,8 @@ struct TextureObject {
   bool gives_reals() const {
     return image.format.kind == TexelKind::real || (sampling.normalized_read && image.format.bits < 32);
   }
-  // `plane`: z, or the layer.
-  std::uint64_t address_of(std::int64_t x, std::int64_t y, std::int64_t plane) const {
-    const std::uint64_t row =
-        static_cast<std::uint64_t>(plane) * std::max(image.height, 1U) + static_cast<std::uint64_t>(y);
-    return image.address + row * image.pitch +
-           static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(texel_bytes(image.format));
-  }
+  // A level of a mipmap; the image itself if there are no levels.
+  Image level(std::uint32_t number) const;
 };
 
 // What violates the requirements of an image, or of sampling it, as a sentence; empty: nothing.
@@ -77,8 +80,29 @@ struct Texels {
 bool texels_at(double coordinate, std::uint32_t size, TextureAddressMode mode, bool is_normalized,
                bool is_linear, Texels& texels);
 
+// The face of a cube map that a direction selects, and the normalized coordinates in it. Of components with
+// equal magnitudes z counts as the largest, then y: no document of CUDA says which. False: no face is
+// selected, by zeros, NaN or infinities.
+struct CubePoint {
+  int face = 0;
+  double s = 0, t = 0;
+};
+bool cube_point(double x, double y, double z, CubePoint& point);
+
+// The levels that a level of detail selects, as texels_at selects texels: the nearest, of two the larger, or
+// two with their weights. False: it is NaN.
+bool levels_at(double lod, const TextureObject& object, Texels& levels);
+
 // The bits of a fetch's component for the bits of a channel: f32 for gives_reals(), else sign- or
 // zero-extended. Normalized reads are the quotient, rounded once.
 std::uint32_t component(const TextureObject& object, std::uint32_t channel);
+
+// The bits of a channel for the component that a formatted store writes. Reals of 16 bits are rounded to
+// nearest even, which no document says. is_defined: not of an integer that the channel does not hold.
+struct Channel {
+  std::uint32_t bits = 0;
+  bool is_defined = true;
+};
+Channel channel_of(const TexelFormat& format, std::uint32_t component);
 
 }  // namespace tenon::emulator

@@ -35,6 +35,28 @@ extern "C" __global__ void to_layers(cudaTextureObject_t volume, cudaSurfaceObje
   surf2DLayeredwrite(tex3D<float>(volume, x + 0.5f, y + 0.5f, z + 1.0f), to, 4 * x, y, z);
 }
 
+// Three levels of a mipmap: the first, a given one, and that of a gradient along x.
+extern "C" __global__ void levels(cudaTextureObject_t mipmap, float level, float gradient, float* out) {
+  out[0] = tex2D<float>(mipmap, 0.9f, 0.9f);
+  out[1] = tex2DLod<float>(mipmap, 0.9f, 0.9f, level);
+  out[2] = tex2DGrad<float>(mipmap, 0.9f, 0.9f, make_float2(gradient, 0), make_float2(0, 0));
+}
+
+// The middle of each face of a cube map, and of each face of the last of its layers.
+extern "C" __global__ void faces(cudaTextureObject_t cube, cudaTextureObject_t cubes, int last, float* out) {
+  const int axis = threadIdx.x / 2;
+  const float sign = threadIdx.x % 2 == 0 ? 1 : -1;
+  const float x = axis == 0 ? sign : 0, y = axis == 1 ? sign : 0, z = axis == 2 ? sign : 0;
+  out[threadIdx.x] = texCubemap<float>(cube, x, y, z);
+  out[6 + threadIdx.x] = texCubemapLayered<float>(cubes, x, y, z, last);
+}
+
+// Each face of a cube map to one number.
+extern "C" __global__ void write_faces(cudaSurfaceObject_t cube, int width) {
+  for (int face = 0; face < 6; ++face)
+    surfCubemapwrite(10.0f + face, cube, 4 * (threadIdx.x % width), threadIdx.x / width, face);
+}
+
 // The other way around: the layers of a texture into a surface of three dimensions, doubled.
 extern "C" __global__ void from_layers(cudaTextureObject_t layers, cudaSurfaceObject_t to) {
   const int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;

@@ -106,5 +106,37 @@ TEST(NvccTexture, moves_volumes_to_layers_and_back) {
   EXPECT_EQ(compiled.download<float>(back.address, count), doubled);
 }
 
+TEST(NvccTexture, fetches_from_levels) {
+  Compiled compiled("texture");
+  std::vector<float> texels;
+  for (int i = 0; i < 64; ++i) texels.push_back(static_cast<float>(i));
+  Image mipmap{compiled.upload(texels), {TexelKind::real, 32, 1}, 4, 4};
+  mipmap.levels = 3;
+  Sampling sampling;
+  sampling.normalized_coordinates = true;
+  const Address out = compiled.allocate<float>(3);
+  compiled.run("levels", {{1}, {1}}, {compiled.emulator.create_texture(mipmap, sampling), 2.0F, 0.5F, out});
+  EXPECT_EQ(compiled.download<float>(out, 3), (std::vector<float>{15, 20, 19}));
+}
+
+TEST(NvccTexture, fetches_from_what_it_wrote_to_a_cube_map) {
+  Compiled compiled("texture");
+  Image cubes{compiled.upload(std::vector<float>(48)), {TexelKind::real, 32, 1}, 2, 2};
+  cubes.is_cube = true;
+  cubes.layers = 2;
+  Image last = cubes;
+  last.address += 6 * 4 * sizeof(float);
+  last.layers = 0;
+  Sampling sampling;
+  sampling.normalized_coordinates = true;
+  const Address out = compiled.allocate<float>(12);
+  compiled.run("write_faces", {{1}, {4}}, {compiled.emulator.create_surface(last), 2});
+  compiled.run("faces", {{1}, {6}},
+               {compiled.emulator.create_texture(last, sampling),
+                compiled.emulator.create_texture(cubes, sampling), 1, out});
+  EXPECT_EQ(compiled.download<float>(out, 12),
+            (std::vector<float>{10, 11, 12, 13, 14, 15, 10, 11, 12, 13, 14, 15}));
+}
+
 }  // namespace
 }  // namespace tenon::emulator

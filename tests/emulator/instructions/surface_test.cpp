@@ -180,7 +180,6 @@ TEST(Surface, SaysWhatIsNotCovered) {
     const std::string said = refusal(instruction);
     EXPECT_NE(said.find(says), std::string::npos) << said;
   };
-  expect("sust.p.2d.b32.trap [%rd1, {%r1, %r2}], {%r4};", "formatted accesses (.p) are not covered");
   expect("suld.b.a2d.b32.trap {%r4}, [%rd1, {%r1, %r2, %r2}];", "3 coordinates are given where .a2d needs 4");
   expect("suld.b.2d.v4.b64.trap {%d4, %d5, %d4, %d5}, [%rd1, {%r1, %r2}];",
          "32 bytes are more than the 16 of one access");

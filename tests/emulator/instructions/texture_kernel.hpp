@@ -32,13 +32,10 @@ inline Coordinates in_layer(std::uint32_t layer, float x, float y = 0) {
   return {layer, bits_of(x), bits_of(y)};
 }
 
-class TextureMachine : public Machine {
- public:
-  // `instruction` may use the object %rd1, the coordinates %r1 to %r3, and the data %r4 to %r7, %h4 to %h7
-  // and %d4, %d5. Returns the data (%r4 ...) of every thread afterwards; its findings are in `findings`.
-  std::vector<Words> run(const std::string& instruction, ObjectHandle object,
-                         const std::vector<Coordinates>& coordinates, std::vector<Words> data = {}) {
-    const std::string text = module_text(".param .u64 object, .param .u64 in, .param .u64 data", R"(
+// The kernel `k` of an object, coordinates and data. `instruction` may use the object %rd1, the coordinates
+// %r1 to %r3, and the data %r4 to %r7, %h4 to %h7 and %d4, %d5. %r4 to %r7 are stored as data afterwards.
+inline std::string texture_text(const std::string& instruction) {
+  return module_text(".param .u64 object, .param .u64 in, .param .u64 data", R"(
   .reg .b64 %rd<6>;
   ld.param.u64 %rd1, [object]; ld.param.u64 %rd2, [in]; ld.param.u64 %rd3, [data];
   mov.u32 %r0, %tid.x;
@@ -46,11 +43,21 @@ class TextureMachine : public Machine {
   ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd2]; ld.global.v4.b32 {%r4, %r5, %r6, %r7}, [%rd3];
   )" + instruction + R"(
   st.global.v4.b32 [%rd3], {%r4, %r5, %r6, %r7};
-  ret;)");
+  ret;)",
+                     "", "sm_80");
+}
+
+class TextureMachine : public Machine {
+ public:
+  // Returns the data of every thread afterwards; the findings are in `findings`.
+  std::vector<Words> run(const std::string& instruction, ObjectHandle object,
+                         const std::vector<Coordinates>& coordinates, std::vector<Words> data = {}) {
     data.resize(coordinates.size());
     const Address in = upload(coordinates), memory = upload(data);
     const auto threads = static_cast<std::uint32_t>(coordinates.size());
-    findings = emulator.launch(emulator.load(text), "k", {{1}, {threads}}, {object, in, memory}).findings;
+    findings =
+        emulator.launch(emulator.load(texture_text(instruction)), "k", {{1}, {threads}}, {object, in, memory})
+            .findings;
     return download<Words>(memory, data.size());
   }
 

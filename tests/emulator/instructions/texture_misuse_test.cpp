@@ -107,10 +107,8 @@ TEST(TextureMisuse, SaysWhatIsNotCovered) {
     EXPECT_NE(said.find("line "), std::string::npos) << said;
     EXPECT_NE(said.find(says), std::string::npos) << said;
   };
-  expect("tex.cube.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1, %r1, %r1, %r1}];",
-         "the geometry .cube is not covered: .1d, .2d, .3d, .a1d and .a2d are");
-  expect("tex.level.2d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1, %r2}], %r0;",
-         "mipmaps (.level) are not covered");
+  expect("tex.2dms.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1, %r1, %r1, %r1}];",
+         "the geometry .2dms is not covered: .1d, .2d, .3d, .a1d, .a2d, .cube and .acube are");
   expect("tex.2d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1, %r2}], {%r1, %r2};",
          "offsets and depth comparisons of a fetch are not covered");
   expect("tex.2d.v4.f32.s32 {%r4, %r5, %r6, %r7}, [%rd1, {%r1, %r2}];", "integer coordinates are for .1d");
@@ -120,7 +118,7 @@ TEST(TextureMisuse, SaysWhatIsNotCovered) {
   expect("tex.1d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [data, {%r1}];",
          "the object must be a 64-bit register: the emulator knows texture and surface objects");
   expect("txq.addr_mode_0.b32 %r4, [%rd1];",
-         "one of the modifiers .width, .height, .depth, .array_size, .normalized_coords");
+         "one of the modifiers .width, .height, .depth, .array_size, .num_mipmap_levels, .normalized_coords");
   expect("istypep.texref %p0, %rd1;", "the emulator knows texture and surface objects");
 }
 
