@@ -157,6 +157,22 @@ double ChoiceFit::soft_regret(const Recorded& recorded, const CostParameters& pa
   return sum / weights;
 }
 
+// Of the expected times of kernels that take at most 1.15 of the least time, to each other: the mean distance
+// of a logarithm from their mean.
+double ChoiceFit::error(const Recorded& recorded, const CostParameters& parameters) const {
+  constexpr double near = 1.15;
+  std::vector<double> logarithms;
+  double sum = 0, distances = 0;
+  for (const Candidate& candidate : recorded.candidates) {
+    if (candidate.microseconds > near * recorded.least) continue;
+    logarithms.push_back(std::log(cost(recorded, candidate, parameters) / candidate.microseconds));
+    sum += logarithms.back();
+  }
+  const auto count = static_cast<double>(std::max<std::size_t>(logarithms.size(), 1));
+  for (const double x : logarithms) distances += std::abs(x - sum / count);
+  return distances / count;
+}
+
 double ChoiceFit::objective(const FittedModel& model) const {
   use(model.efficiencies);
   const auto group_of = [](const Recorded& recorded) {
@@ -169,7 +185,8 @@ double ChoiceFit::objective(const FittedModel& model) const {
   for (const Recorded& recorded : problems_) {
     if (recorded.half != Half::fitted) continue;
     const double weight = 1 / std::sqrt(problems_of[group_of(recorded)]);
-    sum += weight * soft_regret(recorded, model.parameters);
+    sum += weight *
+           (soft_regret(recorded, model.parameters) + weight_of_errors * error(recorded, model.parameters));
     weights += weight;
   }
   return sum / std::max(weights, 1.0);

@@ -2,8 +2,8 @@
 // its parameters, and the efficiencies of tiles that kernels.csv has.
 //
 // Half of the recorded problems are fitted, the other half judges. What is minimised is how much longer the
-// kernel of least expected cost takes than the fastest one: not the error of the expected times, which
-// matters only where kernels are close to each other.
+// kernel of least expected cost takes than the fastest one, and a little the error of the expected times of
+// kernels that are nearly as fast: it says in which direction a parameter is wrong where no choice changes.
 #pragma once
 
 #include <map>
@@ -48,9 +48,9 @@ class ChoiceFit {
   std::vector<double> regrets(const FittedModel& model, Half half, const std::string& group = {}) const;
   // The mean logarithm of the regret over the fitted half, of a choice that is not sure of its costs: it
   // takes each kernel with a probability that falls by e where its cost grows by `uncertainty`. So the costs
-  // of all kernels near the best one count, and small changes of the parameters show. A group of a record
-  // counts by the root of its size: one of few problems is neither lost among the others nor fitted one by
-  // one.
+  // of all kernels near the best one count, and small changes of the parameters show. More by
+  // weight_of_errors times the mean error of the expected times. A group of a record counts by the root of
+  // its size: one of few problems is neither lost among the others nor fitted one by one.
   double objective(const FittedModel& model) const;
   // The model that minimises the objective and, a little, the square of the logarithm of how far each number
   // has moved from `start`: one that decides little stays where it was. Random search: each trial changes one
@@ -74,10 +74,11 @@ class ChoiceFit {
     double least;
     Half half = Half::fitted;
   };
-  static constexpr double uncertainty = 0.03;
+  static constexpr double uncertainty = 0.03, weight_of_errors = 0.3;
   // With the efficiencies that use() has set.
   double cost(const Recorded& recorded, const Candidate& candidate, const CostParameters& parameters) const;
   double soft_regret(const Recorded& recorded, const CostParameters& parameters) const;
+  double error(const Recorded& recorded, const CostParameters& parameters) const;
   double regret(const Recorded& recorded, const CostParameters& parameters, const Candidate** chosen) const;
   double minimised(const FittedModel& model, const FittedModel& start) const;
   void use(const std::map<std::string, double>& efficiencies) const;

@@ -29,18 +29,19 @@ std::vector<ChoiceCandidate> choice_candidates(const std::vector<Kernel>& list, 
   std::vector<ChoiceCandidate> candidates;
   for (const Kernel& kernel : list) {
     if (!is_offered(kernel, problem)) continue;
+    const std::vector<Kernel> alone{kernel};  // else each plan would look for its name among all
     Gemm named = problem;
     named.kernel = kernel.name.c_str();
     const auto add = [&](std::size_t workspace_bytes) {
       named.workspace_bytes = workspace_bytes;
       named.workspace = stand_in_workspace(workspace_bytes);
       Plan plan;
-      if (make_plan(list, named, device, &plan))
+      if (make_plan(alone, named, device, &plan))
         candidates.push_back({&kernel, plan.has_copies(), workspace_bytes, planned_cost(named, plan, device),
                               planned_problem(named, plan)});
     };
     add(0);
-    if (const std::size_t bytes = planned_workspace(list, named, device); bytes != 0) add(bytes);
+    if (const std::size_t bytes = planned_workspace(alone, named, device); bytes != 0) add(bytes);
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const ChoiceCandidate& a, const ChoiceCandidate& b) { return a.cost < b.cost; });
