@@ -39,8 +39,8 @@ namespace tenon {
 struct CostParameters {
   // Rates.
   double flop_per_clock = 3500;    // of an SM, for 16-bit operands, times Kernel::efficiency; 4096 at most
-  double columns_clocks = 0.6405;    // part of that time which a tile fitted to fewer columns saves with them
-  double bytes_per_clock = 60;  // from the L2 to an SM, where all SMs load,
+  double columns_clocks = 0.6405;  // part of that time which a tile fitted to fewer columns saves with them
+  double bytes_per_clock = 60;     // from the L2 to an SM, where all SMs load,
   double most_bytes_per_clock = 149.9;  // and where few do.
   // An operand that fills at most the first part of the L2 is near. One that fills the second part more is
   // far, and an SM reads it so fast at most. This rate and fresh_bytes_per_clock are of a device whose memory
@@ -58,21 +58,21 @@ struct CostParameters {
   double launch_clocks = 714.2, start_k_tiles = 2.824, start_loads = 0.0273;
   // Of a tile, whatever its size, and of each element of C that a warpgroup stores of it.
   double tile_clocks = 71.45, store_clocks = 0.01503;
-  double f32_store_clocks = 0.07615;              // more for an element of 4 bytes,
-  double unaligned_f32_store_clocks = 0.05531;    // and where TMA cannot store C,
+  double f32_store_clocks = 0.07615;               // more for an element of 4 bytes,
+  double unaligned_f32_store_clocks = 0.05531;     // and where TMA cannot store C,
   double unaligned_16_bit_store_clocks = 0.08027;  // also of 16 bits
   double transposed_store_clocks = 0.0764;  // more for an element that a swap-AB kernel stores transposed
-  double narrow_subtile_clocks = 121.4;      // of a last epilogue subtile below 64 columns (StoreTma)
-  double overlap_of_register_stores = 0.4;   // part of the stores that ping-pong hides without TMA
-  double reduction_clocks = 0.1882;          // of an element of a warpgroup, between two CTAs that split k,
-  double further_reduction = 0.7045;         // and so much more whenever twice as many do
+  double narrow_subtile_clocks = 121.4;     // of a last epilogue subtile below 64 columns (StoreTma)
+  double overlap_of_register_stores = 0.4;  // part of the stores that ping-pong hides without TMA
+  double reduction_clocks = 0.1882;         // of an element of a warpgroup, between two CTAs that split k,
+  double further_reduction = 0.7045;        // and so much more whenever twice as many do
   // Of a tile whose k is split, whatever its size, and more for an element that a warp stores transposed
   // alone.
   double split_clocks = 370.4, split_transposed_store_clocks = 0.2216;
   // Of an element of a warpgroup that stream-K writes to memory and reads from there, each; and of the wait.
   double streamed_clocks = 0.6832, streamed_wait_clocks = 647;
   double streamed_launch_clocks = 196.6;  // more for a launch of stream-K, also where no tile is shared
-  double cluster_clocks = 39.63;        // of a launch, for each CTA of a cluster but one
+  double cluster_clocks = 39.63;          // of a launch, for each CTA of a cluster but one
   // Clusters of more than two CTAs are not persistent: a wave beyond the first begins anew.
   double wave_clocks_of_large_clusters = 7379;
   // Slowdown of a k-tile of unaligned kernels in tail split-K, whose CTAs share no operands.

@@ -50,29 +50,45 @@ class ClusterSplitKReduction {
   __device__ __forceinline__ ClusterSplitKReduction(std::uint8_t* memory, std::uint32_t ring,
                                                     std::uint32_t ring_end, const Cluster& cluster,
                                                     int k_tiles)
-      : received_(ring_end - bytes_received(cluster)),
-        synchronises_(ring + min(k_tiles_of_cta(cluster, k_tiles), Config::stages) * Config::stage_bytes >
-                      received_),
-        ring_(reinterpret_cast<std::uint64_t*>(memory)),
-        ctas_(cluster.k),
-        turn_(cluster.divided_by_k(static_cast<int>(threadIdx.x) / 32)),
-        rank_(cluster.rank_k(cluster.rank(static_cast<int>(blockIdx.x)))),
-        first_(cluster.rank_sharing(cluster.rank(static_cast<int>(blockIdx.x)))),
-        sharing_(cluster.sharing) {}
+      : k_tiles_memory_(ring),
+        ring_end_(ring_end),
+        k_tiles_(k_tiles),
+        cluster_(cluster),
+        ring_(reinterpret_cast<std::uint64_t*>(memory)) {}
 
   __device__ __forceinline__ void initialize() const { ring_.initialize(1); }
   // All threads of a cluster synchronise together: so does the producer warpgroup.
   __device__ __forceinline__ void join(bool /*ends_with_split_tile*/) const {
     __syncwarp();
-    if (synchronises_) synchronise_cluster();
+    if (synchronises(received())) synchronise_cluster();
   }
 
   template <class Accumulators, class Store>
   __device__ __forceinline__ void operator()(Accumulators& accumulators, const WorkTile&, int /*consumer*/,
                                              const Store& store) const {
-    if (synchronises_) synchronise_cluster();  // all CTAs have read their rings
-    accumulators.for_each_part(
-        [&](const auto& part, int row) { reduce(part, [&](const Total& total) { store(total, row); }); });
+    // Computed only here: before the first load it would delay the whole kernel.
+    const std::uint32_t received = this->received();
+    if (synchronises(received)) synchronise_cluster();  // all CTAs have read their rings
+    const int cta = cluster_.rank(static_cast<int>(blockIdx.x)), rank = cluster_.rank_k(cta),
+              warp = static_cast<int>(threadIdx.x) / 32, turn = cluster_.divided_by_k(warp);
+    const Stage<warps> own{warp, 0};
+    const int adder = warp - turn * cluster_.k, others = cluster_.k - 1;
+    const std::uint32_t parts =
+        received + static_cast<std::uint32_t>(turn * (others * part_bytes) + 16 * lane_id());
+    accumulators.for_each_part([&](const auto& part, int row) {
+      if (rank == adder) {
+        Total total;
+#pragma unroll
+        for (int i = 0; i < registers; i += 4) get_four(part, i, &total.reg[i]);
+        if (lane_id() == 0) ring_.expect(own, others * part_bytes);
+        ring_.wait_full_by_cluster(own);
+        add_others(total, parts);
+        store(total, row);
+      } else {
+        send(part, parts + static_cast<std::uint32_t>((rank - (rank > adder ? 1 : 0)) * part_bytes), own,
+             cluster_.rank_sharing(cta) + adder * cluster_.sharing);
+      }
+    });
   }
 
   __device__ __forceinline__ void finish() const {}
@@ -90,37 +106,20 @@ class ClusterSplitKReduction {
     }
   };
 
-  // Bytes that a CTA receives at most, from all others.
-  __device__ __forceinline__ static std::uint32_t bytes_received(const Cluster& cluster) {
-    return static_cast<std::uint32_t>(cluster.divided_by_k(warps + cluster.k - 1) * (cluster.k - 1) *
-                                      part_bytes);
+  // Where the accumulators of all others lie.
+  __device__ __forceinline__ std::uint32_t received() const {
+    return ring_end_ - static_cast<std::uint32_t>(cluster_.divided_by_k(warps + cluster_.k - 1) *
+                                                  (cluster_.k - 1) * part_bytes);
   }
-
+  // Whether a k-tile may lie there.
+  __device__ __forceinline__ bool synchronises(std::uint32_t received) const {
+    return k_tiles_memory_ + min(k_tiles_of_cta(cluster_, k_tiles_), Config::stages) * Config::stage_bytes >
+           received;
+  }
   // By all threads of a cluster.
   __device__ __forceinline__ static void synchronise_cluster() {
     cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
     cuda::ptx::barrier_cluster_wait();
-  }
-
-  // By whole warps, in every CTA. part: this CTA's accumulators of 16 rows. Calls store(total) in the one CTA
-  // that adds them up.
-  template <class Part, class Store>
-  __device__ __forceinline__ void reduce(const Part& part, const Store& store) const {
-    const int warp = static_cast<int>(threadIdx.x) / 32, adder = warp - turn_ * ctas_, others = ctas_ - 1;
-    const std::uint32_t parts =
-        received_ + static_cast<std::uint32_t>(turn_ * (others * part_bytes) + 16 * lane_id());
-    if (rank_ == adder) {
-      Total total;
-#pragma unroll
-      for (int i = 0; i < registers; i += 4) get_four(part, i, &total.reg[i]);
-      const Stage<warps> own{warp, 0};
-      if (lane_id() == 0) ring_.expect(own, others * part_bytes);
-      ring_.wait_full_by_cluster(own);
-      add_others(total, parts);
-      store(total);
-    } else {
-      send(part, parts + static_cast<std::uint32_t>((rank_ - (rank_ > adder ? 1 : 0)) * part_bytes), adder);
-    }
   }
 
   // Registers i to i + 3 of a lane: its part of a fragment.
@@ -143,10 +142,10 @@ class ClusterSplitKReduction {
   }
 
   __device__ __forceinline__ void add_others(Total& total, std::uint32_t parts) const {
-    // As many at once as there are registers for.
-    constexpr int together = registers <= 32 ? 4 : registers <= 64 ? 2 : 1;
-#pragma unroll together
-    for (int other = 1; other < ctas_; ++other) {
+    int left = cluster_.k - 1;
+    // Unrolled, the compiler would move all sums at each entry of the loop.
+#pragma unroll 1
+    do {
 #pragma unroll
       for (int i = 0; i < registers; i += 4) {
         std::uint32_t part[4];
@@ -155,16 +154,15 @@ class ClusterSplitKReduction {
         for (int x = 0; x < 4; ++x) add(total.reg[i + x], part[x]);
       }
       parts += part_bytes;
-    }
+    } while (--left > 0);
   }
 
   template <class Part>
-  __device__ __forceinline__ void send(const Part& part, std::uint32_t to, int adder) const {
+  __device__ __forceinline__ void send(const Part& part, std::uint32_t to, const Stage<warps>& own,
+                                       int cta) const {
     const auto there = [&](std::uint32_t address) {
-      return __cvta_shared_to_generic(ptx::mapa_shared_cluster_u32(
-          address, static_cast<std::uint32_t>(first_ + adder * sharing_)));  // its rank in the cluster
+      return __cvta_shared_to_generic(ptx::mapa_shared_cluster_u32(address, static_cast<std::uint32_t>(cta)));
     };
-    const Stage<warps> own{static_cast<int>(threadIdx.x) / 32, 0};
     auto* const destination = static_cast<Value_*>(there(to));
     auto* const barrier = static_cast<std::uint64_t*>(there(ptx::shared_address(ring_.full_barrier(own))));
 #pragma unroll
@@ -175,11 +173,10 @@ class ClusterSplitKReduction {
     }
   }
 
-  std::uint32_t received_;
-  bool synchronises_;
+  std::uint32_t k_tiles_memory_, ring_end_;
+  int k_tiles_;
+  Cluster cluster_;
   Ring ring_;
-  // turn_: how many of a CTA's warps before this one are added up in the same CTA.
-  int ctas_, turn_, rank_, first_, sharing_;
 };
 
 }  // namespace tenon
