@@ -132,6 +132,14 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
   return arguments;
 }
 
+// What CLI11 says of wrong arguments, in plainer words where it has none.
+std::string told(const CLI::ParseError& error) {
+  const std::string text = error.what(), twice = ": At Most 1 required but received ";
+  const std::size_t at = text.find(twice);
+  if (at == std::string::npos) return text;
+  return text.substr(0, at) + " is given " + text.substr(at + twice.size()) + " times but must be given once";
+}
+
 // Whether a script reads standard output: CLI11 may not have come as far as the option.
 bool wants_json(int argc, char** argv) {
   return std::any_of(argv, argv + argc, [](const std::string& argument) {
@@ -150,7 +158,7 @@ Exit run(int argc, char** argv) {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     application.parse(arguments);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) refuse(std::string(error.what()) + "\nRun with --help for usage.");
+    if (error.get_exit_code() != 0) refuse(told(error) + "\nRun with --help for usage.");
     application.exit(error);  // --help, --version
   }
   print_json_answer();

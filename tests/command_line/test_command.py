@@ -90,6 +90,9 @@ class Usage(Folder):
         self.refused(2, "there is no command 'multiply'; there are gemm, ", "help", "multiply")
         self.refused(2, "found '--json' where a command is needed", "--json", "list")
 
+    def test_an_option_is_given_once(self):
+        self.refused(2, "tenon: --m is given 2 times but must be given once\n", "gemm", *self.SIZES, "--m", 9)
+
     def test_a_list_has_no_gap(self):
         for arguments in (("gemm", "--groups", "1,,2", "--n", 8, "--k", 8), ("gemm", "--groups=1,2,", "--n", 8, "--k", 8),
                           ("attention", "--query-lengths", ",5"), ("attention", "--key-lengths", "5,")):
