@@ -22,7 +22,6 @@ namespace {
 struct Options : ComparisonOptions {
   std::vector<std::string> rows = attention_groups();
   std::vector<int> head_dimensions;
-  bool list = false;
 };
 
 void require(const Status& status) {

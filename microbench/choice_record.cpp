@@ -126,8 +126,9 @@ std::string to_text(const ChoiceRecord& record) {
 ChoiceRecord read_choice_record(const std::string& text) {
   try {
     const ordered_json json = ordered_json::parse(text);
-    if (json.at("benchmark") != benchmark)
-      throw Failure("the benchmark is not '" + std::string(benchmark) + "'");
+    if (!json.is_object() || json.value("benchmark", ordered_json()) != benchmark)
+      throw Failure(
+          "not a record of choices: it must hold the object that tenon_gemm_benchmark --choices writes");
     ChoiceRecord record;
     record.seed = json.at("seed").get<std::uint64_t>();
     read_mode(json, &record);
@@ -144,6 +145,10 @@ ChoiceRecord read_choice_record(const std::string& text) {
     for (const ordered_json& problem : json.at("problems"))
       record.problems.push_back(times_of(problem, names));
     return record;
+  } catch (const nlohmann::json::parse_error& error) {
+    throw Failure(
+        "not a record of choices: it is " +
+        (text.empty() ? std::string("empty") : "not JSON from byte " + std::to_string(error.byte) + " on"));
   } catch (const nlohmann::json::exception& error) {
     throw Failure(std::string("not a record of choices: ") + error.what());
   }

@@ -18,6 +18,7 @@ inline constexpr std::int64_t cold_bytes = std::int64_t{240} << 20;
 
 struct ComparisonOptions {
   bool sustained = false, every_kernel = false;
+  bool list = false;  // say what would be measured, without a GPU
   std::string json, commit;
 };
 

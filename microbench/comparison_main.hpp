@@ -2,13 +2,13 @@
 // of errors. Below: comparison.hpp.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
 
 #include "microbench/comparison.hpp"
 #include "microbench/replace_file.hpp"
 #include "microbench/standard_output.hpp"
+#include "microbench/usage.hpp"
 
 namespace tenon::microbench {
 
@@ -27,12 +27,13 @@ inline int run_comparison(CLI::App& app, int argc, char** argv, const Comparison
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return exit_of(app, error);
   }
   if (const std::string why = options.json.empty() ? "" : unwritable(options.json); !why.empty()) {
-    std::fprintf(stderr, "--json: %s\n", why.c_str());
+    std::fprintf(stderr, "%s: --json: %s\n", app.get_name().c_str(), why.c_str());
     return 2;
   }
+  if (!options.list && !has_gpu(app.get_name().c_str())) return 3;
   try {
     std::vector<Record> records;
     run(&records);

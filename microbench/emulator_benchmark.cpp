@@ -7,6 +7,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -126,4 +127,16 @@ BENCHMARK(shared_memory)->ArgNames({"threads", "findings"})->ArgsProduct({{1}, {
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv, [] {
+    benchmark::PrintDefaultHelp();
+    std::puts(
+        "\nExamples:\n"
+        "  tenon_emulator_benchmark --benchmark_filter='gemm|integers'\n"
+        "  tenon_emulator_benchmark --benchmark_out=emulator.json --benchmark_out_format=json\n"
+        "Exit status: 0 measured, 1 an output file cannot be written, 2 bad usage.");
+  });
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

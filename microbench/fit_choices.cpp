@@ -10,6 +10,8 @@
 
 #include "gemm/kernel.hpp"
 #include "microbench/choice_fit.hpp"
+#include "microbench/standard_output.hpp"
+#include "microbench/usage.hpp"
 
 namespace tenon::microbench {
 namespace {
@@ -38,12 +40,17 @@ void print_regrets(const char* what, const ChoiceRecord& record, const ChoiceFit
 ChoiceRecord read(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
-  return read_choice_record(text.str());
+  try {
+    return read_choice_record(text.str());
+  } catch (const Failure& failure) {
+    throw Failure(path + ": " + failure.what());
+  }
 }
 
 int run(int argc, char** argv) {
   CLI::App app(
-      "Fits gemm()'s cost model, parameters and efficiencies of tiles, to recorded times of every kernel");
+      "Fits gemm()'s cost model, parameters and efficiencies of tiles, to recorded times of every kernel",
+      "tenon_fit_choices");
   std::vector<std::string> paths;
   int trials = 6000;
   double above = 0;
@@ -61,11 +68,12 @@ int run(int argc, char** argv) {
       "Examples:\n  tenon_fit_choices microbench/results/h100/choices.json "
       "microbench/results/h200/choices.json\n"
       "  tenon_fit_choices choices.json --trials 0 --worst 1.1 --losses\n"
-      "Exit status: 0 done, 1 a file that is no such record, 2 bad usage.");
+      "Exit status: 0 done, 2 bad usage, or a file that is no such record, 3 standard output cannot be "
+      "written.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return exit_of(app, error);
   }
   std::vector<ChoiceRecord> records;
   for (const std::string& path : paths) records.push_back(read(path));
@@ -108,9 +116,13 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return tenon::microbench::run(argc, argv);
+    const int status = tenon::microbench::run(argc, argv);
+    const std::string lost = tenon::microbench::lost_standard_output();
+    if (lost.empty()) return status;
+    std::fprintf(stderr, "tenon_fit_choices: %s\n", lost.c_str());
+    return 3;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
+    std::fprintf(stderr, "tenon_fit_choices: %s\n", error.what());
+    return 2;
   }
 }

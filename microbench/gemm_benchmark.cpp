@@ -20,7 +20,7 @@
 #include "microbench/replace_file.hpp"
 #include "microbench/standard_output.hpp"
 #include "microbench/suites.hpp"
-#include "tenon/gemm/no_cuda_device.hpp"
+#include "microbench/usage.hpp"
 
 namespace {
 
@@ -216,7 +216,8 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app(
       "GEMM kernels against cuBLASLt: burst and sustained TFLOP/s, each contender measured alone, results "
-      "checked");
+      "checked",
+      "tenon_gemm_benchmark");
   std::vector<std::string> names;
   for (const Suite& suite : suites()) names.push_back(suite.name);
   for (const RandomSuite& suite : random_suites()) names.push_back(suite.name);
@@ -240,10 +241,11 @@ int main(int argc, char** argv) {
   app.add_option("--shapes", options.shapes,
                  "size, m:n:k, m:n:k:ld or m:n:k:lda:ldb:ldc, separated by commas")
       ->capture_default_str();
-  app.add_option("--types", options.types,
-                 "input_accumulate_output, separated by commas: bf16, f16_f32_f32, f16_f16, f32, tf32, s8, "
-                 "e4m3_f32_bf16, "
-                 "e4m3_f32p_bf16 (accumulators promoted), e4m3_e5m2_f32_bf16 (A and B)")
+  app.add_option(
+         "--types", options.types,
+         "input_accumulate_output, separated by commas: bf16, f16_f32_f32, f16_f16, f32, tf32, f64, s8, "
+         "e4m3_f32_bf16, "
+         "e4m3_f32p_bf16 (accumulators promoted), e4m3_e5m2_f32_bf16 (A and B)")
       ->capture_default_str();
   app.add_option("--layout", options.layouts, "tn, nn, tt, nt, separated by commas, or all")
       ->capture_default_str();
@@ -279,7 +281,8 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? ended(0) : 2;
+    const int status = exit_of(app, error);
+    return status == 0 ? ended(0) : status;
   }
   const RandomSuite* const drawn = find_random_suite(options.suite);
   apply_suite(options, app);
@@ -306,11 +309,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "tenon_gemm_benchmark: %s\n", failure.what());
     return 2;
   }
-  int devices = 0;
-  if (const tenon::Status s = tenon::count_cuda_devices(&devices); !s) {
-    std::fprintf(stderr, "tenon_gemm_benchmark: needs a GPU: %s\n", s.message());
-    return 3;
-  }
+  if (!has_gpu("tenon_gemm_benchmark")) return 3;
   try {
     if (options.choice_seconds > 0) {
       record_choices(options);

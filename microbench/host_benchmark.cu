@@ -20,6 +20,7 @@
 #include "microbench/record.hpp"
 #include "microbench/replace_file.hpp"
 #include "microbench/standard_output.hpp"
+#include "microbench/usage.hpp"
 #include "tenon/gemm_prepared.hpp"
 
 namespace tenon::microbench {
@@ -195,12 +196,13 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return exit_of(app, error);
   }
   if (const std::string why = json.empty() ? "" : unwritable(json); !why.empty()) {
-    std::fprintf(stderr, "--json: %s\n", why.c_str());
+    std::fprintf(stderr, "tenon_host_benchmark: --json: %s\n", why.c_str());
     return 2;
   }
+  if (!has_gpu("tenon_host_benchmark")) return 3;
   try {
     check(cudaFree(nullptr), "starting CUDA");
     cudaStream_t stream = nullptr;

@@ -35,6 +35,21 @@ esac
 out=$1
 shift
 [ $# -ge 1 ] || fail_usage "has nothing to run: give --test, --sanitize or --benchmark"
+
+# Before anything runs: a wrong word at the end must not cost what stands before it.
+check_usage() {
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --test) [ $# -ge 2 ] || fail_usage "--test needs a program" ;;
+      --sanitize) [[ $# -ge 2 && $2 == *:* ]] || fail_usage "--sanitize needs TOOL:PROGRAM" ;;
+      --benchmark) [ $# -ge 2 ] && return || fail_usage "--benchmark needs a program" ;;
+      *) fail_usage "does not know '$1'" ;;
+    esac
+    shift 2
+  done
+}
+check_usage "$@"
+[ ! -e "$out" ] || [ -d "$out" ] || fail_usage "'$out' is a file but must be a folder, or not exist"
 mkdir -p -- "$out" || fail_usage "cannot write to '$out'"
 rows=()
 status=0
@@ -59,24 +74,20 @@ nvidia-smi >"$out/nvidia-smi.txt" 2>&1 || echo "run_on_gpu.sh: nvidia-smi does n
 while [ $# -gt 0 ]; do
   case $1 in
     --test)
-      [ $# -ge 2 ] || fail_usage "--test needs a program"
       name=$(basename "$2")
       run "$name" "$2" --gtest_brief=1 "--gtest_output=xml:$out/$name.xml"
       shift 2
       ;;
     --sanitize)
-      [[ $# -ge 2 && $2 == *:* ]] || fail_usage "--sanitize needs TOOL:PROGRAM"
       run "${2%%:*}.$(basename "${2#*:}")" compute-sanitizer --tool "${2%%:*}" --error-exitcode 9 \
         "${2#*:}" --gtest_brief=1
       shift 2
       ;;
     --benchmark)
-      [ $# -ge 2 ] || fail_usage "--benchmark needs a program"
       shift
       run gemm_benchmark "$@" --json "$out/gemm.json"
       break
       ;;
-    *) fail_usage "does not know '$1'" ;;
   esac
 done
 

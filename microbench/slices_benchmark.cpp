@@ -23,6 +23,7 @@
 #include "microbench/record.hpp"
 #include "microbench/replace_file.hpp"
 #include "microbench/standard_output.hpp"
+#include "microbench/usage.hpp"
 
 namespace tenon::microbench {
 namespace {
@@ -354,15 +355,16 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     for (const std::string& text : options.shapes) shapes.push_back(parse(text));
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return exit_of(app, error);
   } catch (const Failure& failure) {
     std::fprintf(stderr, "tenon_slices_benchmark: %s\n", failure.what());
     return 2;
   }
   if (const std::string why = options.json.empty() ? "" : unwritable(options.json); !why.empty()) {
-    std::fprintf(stderr, "--json: %s\n", why.c_str());
+    std::fprintf(stderr, "tenon_slices_benchmark: --json: %s\n", why.c_str());
     return 2;
   }
+  if (!has_gpu("tenon_slices_benchmark")) return 3;
   try {
     const int status = run(options, shapes);
     const std::string lost = lost_standard_output();

@@ -1,8 +1,20 @@
 """Files of records: replaced completely or not at all, so that they can be written after each row and an interrupted run
 loses none of its rows."""
 
+import argparse
 import json
 import os
+
+
+def file_of_records(path):
+    """The type of an option: what could not be written after hours is refused before."""
+    if os.path.isdir(path):
+        raise argparse.ArgumentTypeError(f"'{path}' is a folder but must be a file")
+    folder = os.path.dirname(os.path.realpath(path))
+    is_replaced = os.path.isfile(path) or not os.path.exists(path)
+    if is_replaced and not os.access(folder, os.W_OK):
+        raise argparse.ArgumentTypeError(f"'{path}' cannot be written: the folder {folder} is not there or write-protected")
+    return path
 
 
 def store(path, records):

@@ -15,7 +15,7 @@ import datetime
 import sys
 
 from peer_timer import Timer
-from store_records import store
+from store_records import file_of_records, store
 
 COLD_BYTES = 240 << 20
 # The peers of each group of rows: what a user of PyTorch would call instead.
@@ -207,7 +207,7 @@ def main():
     parser.add_argument("--head-dimensions", type=dimensions, help="only rows of these, separated by commas")
     parser.add_argument("--list", action="store_true", help="print the rows and measure nothing")
     parser.add_argument("--sustained", action="store_true", help="sustained runs too")
-    parser.add_argument("--json", help="file for the records")
+    parser.add_argument("--json", type=file_of_records, metavar="FILE", help="file for the records")
     parser.add_argument("--commit", default="", help="commit to store with them")
     arguments = parser.parse_args()
     rows = [row for group in arguments.rows for row in rows_of(group)

@@ -10,10 +10,10 @@ product in f32. The records have the fields of the benchmarks' JSON (microbench/
 
 import argparse
 import datetime
-import json
 import sys
 
 from peer_timer import Timer
+from store_records import file_of_records, store
 
 COLD_BYTES = 240 << 20
 OPERATIONS = ("fp8-dense", "fp8-contiguous", "fp8-masked", "bf16-contiguous", "bf16-masked")
@@ -171,7 +171,7 @@ def main():
     parser.add_argument("--operations", type=operations, default=list(OPERATIONS),
                         help="separated by commas: " + ", ".join(OPERATIONS))
     parser.add_argument("--sustained", action="store_true", help="sustained runs too")
-    parser.add_argument("--json", help="file for the records")
+    parser.add_argument("--json", type=file_of_records, metavar="FILE", help="file for the records")
     parser.add_argument("--commit", default="", help="commit to store with them")
     parser.add_argument("--compile-only", action="store_true", help="run each product once, so that DeepGEMM compiles it")
     parser.add_argument("--part", type=part, default=(0, 1), metavar="I/N", help="every N-th product, from number I on")
@@ -208,10 +208,8 @@ def main():
         print(f"{product.operation:16} {product.groups:2} x {product.m:5}, {product.n:5}, {product.k:5}"
               f" {'cold' if product.cold else '':4} {burst:8.2f} us  {row['tflops_burst']:7.1f} /"
               f" {row['tflops_sustained'] or 0:7.1f}  error {error:.4f}", flush=True)
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(records, file, indent=1)
-            file.write("\n")
+        if arguments.json:
+            store(arguments.json, records)  # after each row, since a later one may end the program
     return 1 if wrong else 0
 
 

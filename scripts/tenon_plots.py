@@ -83,7 +83,8 @@ def chosen(path, cases):
             if wanted.items() <= record["axes"].items():
                 found.append(record)
     if not found:
-        raise BadInput(f"{path} has no case {cases}")
+        example = "tma/cp_async_bulk/throughput/source:dram"
+        raise BadInput(f"{path} has no case '{cases}': --cases names family/kernel/measure, and values of axes, as {example}")
     return found, wanted
 
 
@@ -129,7 +130,7 @@ def instructions(options):
 
 def attention(options):
     """TFLOP/s of the forward pass over the number of keys, of the later of two records of a case."""
-    contenders, machines = {}, set()
+    contenders, machines, drawable = {}, set(), set()
     for path in options.results:
         loaded = read_json(path)
         if not isinstance(loaded, list) or not all(isinstance(record, dict) for record in loaded):
@@ -137,6 +138,8 @@ def attention(options):
         for i, record in enumerate(loaded):
             check_fields(record, ATTENTION_FIELDS, f"{path}: record {i}")
             case = (record["benchmark"], record["layout"], record["types"])
+            if case[0] == "attention_forward" and record["tflops_burst"] is not None:
+                drawable.add(case[1:])
             if case != ("attention_forward", options.layout, options.types) or record["tflops_burst"] is None:
                 continue
             own = OURS.match(record["kernel"])
@@ -144,7 +147,9 @@ def attention(options):
             contenders.setdefault(name, {})[record["n"]] = record["tflops_burst"]
             machines.add(record["machine"])
     if not contenders:
-        raise BadInput(f"no record has the layout '{options.layout}' and the types {options.types}")
+        there = sorted(f"'{layout}' {types}" for layout, types in drawable)
+        sentence = f"no record of a forward pass has the layout '{options.layout}' and the types {options.types}"
+        raise BadInput(f"{sentence}; there are {', '.join(there) or 'none'}")
     curves = dict(sorted(contenders.items(), key=lambda item: -max(item[1].values())))
     title = f"{options.layout}, {options.types}\n{', '.join(sorted(machines))}"
     draw_curves(curves, ("keys", "TFLOP/s, burst"), title, options.out)

@@ -22,7 +22,7 @@
 #include "microbench/instruction/runner.hpp"
 #include "microbench/replace_file.hpp"
 #include "microbench/standard_output.hpp"
-#include "tenon/gemm/no_cuda_device.hpp"
+#include "microbench/usage.hpp"
 
 namespace {
 
@@ -268,7 +268,8 @@ int main(int argc, char** argv) {
   keep_standard_descriptors();
   Options options;
   CLI::App app(
-      "What tensor-core instructions and their feeders cost: latency and throughput in cycles of the SM");
+      "What tensor-core instructions and their feeders cost: latency and throughput in cycles of the SM",
+      "tenon_instruction_benchmark");
   app.add_option("--family", options.families,
                  "mma, mma_sp, mma_fed, wgmma, wgmma_sp, shared, cp_async, tma, global, mbarrier, barrier, "
                  "dsmem, register")
@@ -314,7 +315,8 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? ended(0) : 2;
+    const int status = exit_of(app, error);
+    return status == 0 ? ended(0) : status;
   }
   const Manifest manifest = parse_manifest(embedded_manifest());
   std::vector<const Case*> cases;
@@ -333,11 +335,8 @@ int main(int argc, char** argv) {
   }
   if (options.proofs) return ended(proofs(manifest, options, cases));
   if (options.list) return ended(list(cases));
-  int devices = 0, major = 0;
-  if (const tenon::Status s = tenon::count_cuda_devices(&devices); !s) {
-    std::fprintf(stderr, "%s: needs a GPU: %s\n", program, s.message());
-    return 3;
-  }
+  if (!has_gpu(program)) return 3;
+  int major = 0;
   if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess || major != 9) {
     std::fprintf(stderr, "%s: needs a GPU of sm_90, this one is of sm_%dx\n", program, major);
     return 3;

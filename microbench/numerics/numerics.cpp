@@ -16,6 +16,7 @@
 #include "microbench/numerics/report.hpp"
 #include "microbench/replace_file.hpp"
 #include "microbench/standard_output.hpp"
+#include "microbench/usage.hpp"
 
 namespace {
 
@@ -104,8 +105,8 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app(
       "What arithmetic do this chip's tensor cores do? Probes every mma and wgmma, and names the model of "
-      "the "
-      "emulator that gives the same bits.");
+      "the emulator that gives the same bits.",
+      "tenon_numerics");
   app.add_option("--device", options.device, "what to probe: the first GPU, or the emulator with --model")
       ->check(CLI::IsMember({"cuda", "emulator"}))
       ->capture_default_str();
@@ -136,7 +137,8 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? ended(0) : 2;
+    const int status = exit_of(app, error);
+    return status == 0 ? ended(0) : status;
   }
   try {
     const tenon::command::NamePattern valid(options.forms);

@@ -9,7 +9,7 @@ from collections import Counter
 from .analyse import as_dict
 from .command import argument_parser, command, started_as
 from .demangle import demangle
-from .errors import OK, BadInput, NoTool
+from .errors import OK
 from .expect import Selection
 from .name_pattern import SYNTAX, NamePattern
 from .report import analyses_of
@@ -76,13 +76,7 @@ def table(analyses):
 @command(NAME)
 def main(arguments=None):
     options = parse_arguments(arguments)
-    try:
-        selection = Selection(options.kernel, options.arch, NamePattern(options.kernel or "*").matches)
-        analyses = analyses_of([options.file or options.binary], selection, options.tool)
-    except (BadInput, NoTool) as error:
-        if options.json:
-            code = "bad_input" if isinstance(error, BadInput) else "machine_cannot"
-            print(json.dumps({"error": {"code": code, "message": str(error)}}, indent=2))
-        raise
+    selection = Selection(options.kernel, options.arch, NamePattern(options.kernel or "*").matches)
+    analyses = analyses_of([options.file or options.binary], selection, options.tool)
     print(json.dumps([as_dict(a, demangle(a.name)) for a in analyses], indent=2) if options.json else table(analyses))
     return OK

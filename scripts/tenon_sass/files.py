@@ -21,6 +21,8 @@ def read_text(path):
 
 def read_json(path):
     text = read_text(path)
+    if not text.strip():
+        raise BadInput(f"{path} is empty but must hold JSON")
     try:
         loaded = json.loads(text)
         if re.search(r"\\u[dD][89a-fA-F]", text):

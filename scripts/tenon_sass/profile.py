@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Dict, Optional
 
 from .errors import NoTool
+from .expect import compile_pattern
 
 
 @dataclass
@@ -21,6 +22,7 @@ class Launch:
 
 def profile(command, metrics, kernel, options=(), ncu="ncu"):
     """The Launches of the kernels whose name matches the regular expression. Raises NoTool if ncu cannot measure."""
+    compile_pattern(kernel)  # ncu would only say that it measured nothing
     call = [ncu, "--csv", "--metrics", ",".join(metrics), "-k", f"regex:{kernel}", *options, *command]
     try:
         done = subprocess.run([str(word) for word in call], capture_output=True, text=True, errors="replace", check=False)

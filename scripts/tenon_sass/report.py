@@ -79,7 +79,7 @@ def analyses_of(files, selection=Selection(), tool=None):
         held = ", ".join(sorted({"sm_" + arch for arch, _ in present})) or "no kernel"
         asked = f" matches '{selection.kernel}'" if selection.kernel else ""
         asked += f" for {', '.join('sm_' + arch for arch in selection.archs)}" if selection.archs else ""
-        raise BadInput(f"no kernel{asked}: the files hold {held}" + (f", {len(present)} kernels" if present else ""))
+        raise BadInput(f"no kernel{asked}: the files hold {held}" + (f", {len(present)} kernel{'s' if len(present) > 1 else ''}" if present else ""))
     return sorted(found, key=lambda a: (a.name, a.arch))
 
 

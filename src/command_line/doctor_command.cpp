@@ -257,8 +257,8 @@ void add_doctor(CLI::App& application) {
       "  tenon doctor --m 1024 --n 1024 --k 1024 --type f32\n"
       "  tenon doctor --m 512 --n 512 --k 4096 --type e4m3 --type-b e5m2 --promote\n"
       "  tenon doctor --binary my_program --kernel '*fused_*'\n"
-      "Exit status 0 means that there is a diagnosis, good or bad. --binary needs python3 and a disassembler "
-      "(nvdisasm or cuobjdump), a problem needs nothing.");
+      "--binary needs python3 and a disassembler (nvdisasm or cuobjdump), a problem needs nothing.\n"
+      "Exit status: 0 a diagnosis was made, good or bad, 2 bad usage or input, 3 this machine cannot.");
   command->callback([o] { run(*o); });
 }
 

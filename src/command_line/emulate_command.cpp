@@ -369,7 +369,8 @@ void add_emulate(CLI::App& application) {
       "  tenon emulate gemm.ptx --grid 4 --block 128 --shared 65536 --arg "
       "'{s32:150,s32:131,file:A.npy,s64:131,{out:C.npy:f16:150x131,s64:131},f32:1}'\n" +
       std::string(argument_help()) +
-      "Exit status: 0 no findings, 1 findings, 2 bad usage or input. Outputs are written with findings too.");
+      "Exit status: 0 no findings, 1 findings, 2 bad usage or input, 3 this machine cannot. Outputs are "
+      "written with findings too.");
   command->callback([o] { run(*o); });
 }
 

@@ -21,13 +21,26 @@
 namespace tenon::command {
 namespace {
 
+constexpr const char* exit_statuses =
+    "Exit status: 0 done and correct, 1 wrong result or a fault found by the emulator, 2 bad usage or input, "
+    "3 this machine cannot.";
+
+// The --help of each command ends with them, unless it says what they mean there.
+void add_exit_statuses(CLI::App& application) {
+  for (CLI::App* command : application.get_subcommands({})) {
+    add_exit_statuses(*command);
+    const std::string footer = command->get_footer();
+    if (footer.find("Exit status: ") == std::string::npos) command->footer(footer + "\n" + exit_statuses);
+  }
+}
+
 void add_commands(CLI::App& application) {
   application.require_subcommand(1);
   application.set_version_flag("--version", std::string("tenon ") + tenon_version(),
                                "Print the version and exit");
   application.footer(
-      "Exit status: 0 done and correct, 1 wrong result or a fault found by the emulator, 2 bad usage or "
-      "input, 3 this machine cannot.\n"
+      std::string(exit_statuses) +
+      "\n"
       "With --json a failure prints {\"error\": {\"code\", \"message\"}} on standard output, in the answer "
       "where there "
       "is one; code is wrong_result, bad_input or machine_cannot.\n"
@@ -43,6 +56,7 @@ void add_commands(CLI::App& application) {
   add_tune(application);
   add_precision(application);
   refuse_mistaken_values(application);
+  add_exit_statuses(application);
 }
 
 // Letters to insert, delete or replace that make one word of the other (Levenshtein).
@@ -84,6 +98,25 @@ void check_command(const CLI::App& application, const std::vector<std::string>& 
     refuse("found '" + shortened(given) + "' where a command is needed, one of " + commands);
 }
 
+// CLI11 drops what is empty between two commas: 5,,1 would be two lengths, not three.
+void check_lists(const CLI::App& application, const std::vector<std::string>& arguments) {
+  const CLI::App* const command = application.get_subcommand(arguments.front());
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::size_t equals = arguments[i].find('=');
+    const std::string name = arguments[i].substr(0, equals);
+    const CLI::Option* const option = command->get_option_no_throw(name);
+    if (option == nullptr || option->get_delimiter() != ',') continue;
+    std::string list;
+    if (equals != std::string::npos) {
+      list = arguments[i].substr(equals + 1);
+    } else if (i + 1 < arguments.size()) {
+      list = arguments[i + 1];
+    }
+    if (!list.empty() && ("," + list + ",").find(",,") != std::string::npos)
+      refuse(name + " is '" + shortened(list) + "' but must have a number on each side of a comma");
+  }
+}
+
 // `tenon help gemm` is `tenon gemm --help`.
 std::vector<std::string> arguments_of(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + std::max(argc, 1));
@@ -97,6 +130,14 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
       refuse(shortened(argument) + " ends where its value must follow");
   }
   return arguments;
+}
+
+// What CLI11 says of wrong arguments, in plainer words where it has none.
+std::string told(const CLI::ParseError& error) {
+  const std::string text = error.what(), twice = ": At Most 1 required but received ";
+  const std::size_t at = text.find(twice);
+  if (at == std::string::npos) return text;
+  return text.substr(0, at) + " is given " + text.substr(at + twice.size()) + " times but must be given once";
 }
 
 // Whether a script reads standard output: CLI11 may not have come as far as the option.
@@ -113,10 +154,11 @@ Exit run(int argc, char** argv) {
   try {
     std::vector<std::string> arguments = arguments_of(argc, argv);
     check_command(application, arguments);
+    if (!arguments.empty() && arguments.front()[0] != '-') check_lists(application, arguments);
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     application.parse(arguments);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) refuse(std::string(error.what()) + "\nRun with --help for usage.");
+    if (error.get_exit_code() != 0) refuse(told(error) + "\nRun with --help for usage.");
     application.exit(error);  // --help, --version
   }
   print_json_answer();

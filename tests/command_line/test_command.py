@@ -15,10 +15,11 @@ class Usage(Folder):
     SIZES = ("--m", 8, "--n", 8, "--k", 8)
 
     def test_help_has_examples(self):
-        for command in ("gemm", "attention", "ladder", "layout", "list", "info", "doctor", "tune", "precision"):
-            code, out, _ = run(command, "--help")
+        for command in ("gemm", "attention", "ladder", "ladder attention", "emulate", "layout", "list", "info", "doctor", "tune", "precision"):
+            code, out, _ = run(*command.split(), "--help")
             self.assertEqual(code, 0)
             self.assertIn("Examples:\n  tenon " + command, out)
+            self.assertEqual(out.count("Exit status: 0 "), 1)
         self.assertEqual(run("--help")[0], 0)
 
     def test_help_names_the_types(self):
@@ -88,6 +89,14 @@ class Usage(Folder):
         self.refused(2, "there is no command 'docter' (is doctor meant?)", "docter")
         self.refused(2, "there is no command 'multiply'; there are gemm, ", "help", "multiply")
         self.refused(2, "found '--json' where a command is needed", "--json", "list")
+
+    def test_an_option_is_given_once(self):
+        self.refused(2, "tenon: --m is given 2 times but must be given once\n", "gemm", *self.SIZES, "--m", 9)
+
+    def test_a_list_has_no_gap(self):
+        for arguments in (("gemm", "--groups", "1,,2", "--n", 8, "--k", 8), ("gemm", "--groups=1,2,", "--n", 8, "--k", 8),
+                          ("attention", "--query-lengths", ",5"), ("attention", "--key-lengths", "5,")):
+            self.refused(2, "but must have a number on each side of a comma", *arguments)
 
     def test_empty_values(self):
         """An empty variable of a script is neither a 0 nor an option that was left out."""

@@ -23,6 +23,9 @@ using Config =
 #elif defined(MISUSE_three_consumers_of_208_columns)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<192, 208, 64>, 3, 2, ClusterShape<1, 1>, 1>;
+#elif defined(MISUSE_a_hundred_columns)
+using Config =
+    WgmmaConfig<Halves, row_major, column_major, TileShape<64, 100, 64>, 1, 2, ClusterShape<1, 1>, 1>;
 #elif defined(MISUSE_half_a_warpgroup)
 using Config =
     WgmmaConfig<Halves, row_major, column_major, TileShape<64, 64, 64>, 2, 2, ClusterShape<1, 1>, 1>;

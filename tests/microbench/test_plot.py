@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -109,11 +110,12 @@ class Input(Plot):
     def test_bad_input_is_a_sentence(self):
         two_cases = [record("a", 1.0, 1.0), record("a", 1.0, 1.0, layout="nt")]
         self.refused("results.json is not JSON", "ladder", "[")
-        self.refused("results.json is not JSON", "scaling", "")
+        self.refused("results.json is empty", "scaling", "")
         self.refused("array of objects", "ladder", "{}")
         self.refused("record 0 lacks n, k", "ladder", [{"m": 1}])
         self.refused("more than one case", "ladder", two_cases)
-        self.refused("no record", "ladder", two_cases, "--shape", "1:2:3")
+        self.refused("no record has 1:2:3; there are 4096:4096:4096 f16_f32_f16 nt; 4096", "ladder", two_cases, "--shape", "1:2:3")
+        self.refused("there is no record to draw", "ladder", [])
         self.refused("no row", "ladder", {"m": 1, "n": 1, "k": 1, "machine": "x", "rows": []})
         self.refused("more than one kind", "scaling", two_cases)
         self.refused("nothing to scale with", "scaling", two_cases, "--layout", "tn")
@@ -157,8 +159,8 @@ class Input(Plot):
             return {"benchmark": "instruction", "machine": "H", "results": [{"name": f"a/b/c/{name}", "cycles": 1.0} for name in names]}
 
         for names, arguments, sentence in (
-            (("x:1",), ("--cases", "a/b/d", "--over", "x"), "has no case a/b/d"),
-            (("x:1",), ("--cases", "a/b/c/y:1", "--over", "x"), "has no case a/b/c/y:1"),
+            (("x:1",), ("--cases", "a/b/d", "--over", "x"), "has no case 'a/b/d'"),
+            (("x:1",), ("--cases", "a/b/c/y:1", "--over", "x"), "has no case 'a/b/c/y:1': --cases names family/kernel/measure"),
             (("x:1", "y:1"), ("--cases", "a/b/c", "--over", "x"), "has no axis 'x'"),
             (("x:1/y:1/z:1", "x:1/y:2/z:2", "x:1/y:2/z:1"), ("--cases", "a/b/c", "--over", "x"), "more than one axis differs, give a value to"),
             (("x:one",), ("--cases", "a/b/c", "--over", "x"), "'one' is no number"),
@@ -168,8 +170,8 @@ class Input(Plot):
         self.refused("no figure in common", "instructions", unmeasured, "--cases", "a/b/c", "--over", "x")
         case = dict(benchmark="attention_forward", n=64, k=64, types="f16_f32_f16", layout="full", kernel="cuDNN", machine="H", tflops_burst=1.0)
         for records, layout, sentence in (
-            ([dict(case, n=0)], "full", "'n' is 0"), ([case], "causal", "no record has the layout 'causal'"), ({}, "full", "array of objects"),
-            ([dict(case, tflops_burst=None)], "full", "no record has"), ([dict(case, benchmark="attention_backward")], "full", "no record has"),
+            ([dict(case, n=0)], "full", "'n' is 0"), ([case], "causal", "has the layout 'causal' and the types f16_f32_f16; there are 'full' f16_f32_f16"), ({}, "full", "array of objects"),
+            ([dict(case, tflops_burst=None)], "full", "there are none"), ([dict(case, benchmark="attention_backward")], "full", "there are none"),
         ):  # fmt: skip
             self.refused(sentence, "attention", records, "--layout", layout, "--types", "f16_f32_f16")
 
@@ -193,11 +195,22 @@ class Input(Plot):
         path = self.write("ceilings.json", [{"benchmark": "instruction"}])
         self.refused("lacks measure", "roofline", [record("a", 1.0, 1.0)], "--ceilings", path)
 
-    def test_without_matplotlib_it_says_how_to_get_it(self):
-        line = [sys.executable, "-S", SCRIPT, *self.line("ladder", [record("a", 1.0, 1.0)])]  # -S: no packages
+    def test_without_matplotlib_it_takes_what_was_fetched_or_says_how_to_get_it(self):
+        scripts = self.root / "scripts"  # a checkout where scripts/setup did not run
+        scripts.mkdir()
+        shutil.copy(SCRIPT, scripts)
+        for name in ("tenon_plots.py", "tenon_results.py", "tenon_sass"):
+            (scripts / name).symlink_to(pathlib.Path(SCRIPT).resolve().parent / name)
+        line = [sys.executable, "-SE", scripts / "plot", *self.line("ladder", [record("a", 1.0, 1.0)])]  # -S: no packages
         outcome = subprocess.run(line, capture_output=True, text=True, check=False)
         self.assertEqual(outcome.returncode, 3)
-        self.assertIn("pip install matplotlib", outcome.stderr)
+        self.assertIn("matplotlib is missing; run scripts/setup, or pip install matplotlib", outcome.stderr)
+        python = self.root / ".tools" / "venv" / "bin" / "python3"
+        python.parent.mkdir(parents=True)
+        python.write_text('#!/bin/sh\necho "fetched: $*"\n', encoding="utf-8")
+        python.chmod(0o755)
+        outcome = subprocess.run(line, capture_output=True, text=True, check=False)
+        self.assertEqual((outcome.returncode, outcome.stdout), (0, "fetched: -B " + " ".join(map(str, line[2:])) + "\n"))
 
 
 class Figures(unittest.TestCase):

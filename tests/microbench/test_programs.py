@@ -60,8 +60,25 @@ class Programs(unittest.TestCase):
     def test_results_that_cannot_be_written(self):
         """They are refused before anything is measured."""
         for program in PROGRAMS:
-            self.refused("--json: '/nonexistent/x.json' cannot be written: No such file", program, "--json",
+            self.refused("tenon_%s: --json: '/nonexistent/x.json' cannot be written: No such file" % program, program, "--json",
                          "/nonexistent/x.json")
+
+    def test_without_a_gpu(self):
+        hidden = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+        for program in PROGRAMS:
+            if program != "numerics":  # which names the emulator
+                done = subprocess.run([PROGRAMS[program]], env=hidden, capture_output=True, text=True, timeout=300)
+                self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+                self.assertTrue(done.stderr.startswith("tenon_%s: needs a GPU: no CUDA device" % program), done.stderr)
+        done = subprocess.run([PROGRAMS["attention_benchmark"], "--list"], env=hidden, capture_output=True, text=True, timeout=300)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("forward  causal", done.stdout)
+
+    def test_an_unknown_option(self):
+        for program in PROGRAMS:
+            code, out, err = run(program, "--nosuch")
+            self.assertEqual((code, out), (2, ""))
+            self.assertEqual(err, "tenon_%s: The following argument was not expected: --nosuch; see --help\n" % program)
 
     def test_pipes_and_links(self):
         numerics = ("numerics", "--device", "emulator", "--forms", "*m16n8k8*bf16*", "--results", "10", "--quiet", "--json")
@@ -144,6 +161,13 @@ class Programs(unittest.TestCase):
                 store(path, [])
             with open(path, encoding="utf-8") as file:
                 self.assertEqual(json.load(file), [{"m": 1}, {"m": 2}])
+            for script in ("time_attention.py", "time_deep_gemm.py"):
+                for wrong, why in ((folder, "is a folder but must be a file"), (f"{folder}/no/x.json", f"the folder {folder}/no is not there")):
+                    command = [sys.executable, "-B", os.path.join(sys.path[0], script), "--json", wrong]
+                    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+                    self.assertEqual((done.returncode, done.stdout), (2, ""))
+                    self.assertIn(f"'{wrong}'", done.stderr)
+                    self.assertIn(why, done.stderr)
         store(os.devnull, [])  # written to, not replaced
         self.assertFalse(os.path.isfile(os.devnull))
 

@@ -371,7 +371,7 @@ class ReadmeTables(unittest.TestCase):
             (json.dumps([record(ratio_between="1")]), "'ratio_between' is \"1\" but must be a number or null"),
             (json.dumps([record(watts=[])]), "'watts' is [] but must be a number or null"),
             (json.dumps([record(date=None)]), "'date' is null but must be a string"),
-            ("", "gemm.json is not JSON"),
+            ("", "gemm.json is empty but must hold JSON"),
             ("[" * 100000, "nested too deeply"),
         ):
             (self.results / "h200" / "gemm.json").write_text(content, encoding="utf-8")

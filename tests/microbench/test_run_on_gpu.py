@@ -56,6 +56,17 @@ class RunOnGpu(unittest.TestCase):
         self.assertRegex(summary, r"(?m)^FAILED\(1\) .* bad ")
         self.assertRegex(summary, r"(?m)^passed .* good ")
 
+    def test_nothing_runs_before_all_words_are_right(self):
+        good = ("--test", str(self.root / "good"))
+        for wrong, sentence in ((("--fast",), "does not know '--fast'"), (("--test",), "--test needs a program"),
+                                (("--sanitize", "memcheck"), "--sanitize needs TOOL:PROGRAM"), (("--benchmark",), "--benchmark needs a program")):  # fmt: skip
+            outcome = self.run_script(*good, *wrong)
+            self.assertEqual((outcome.returncode, outcome.stdout), (2, ""))
+            self.assertEqual(outcome.stderr, f"run_on_gpu.sh: {sentence}; see microbench/run_on_gpu.sh --help\n")
+            self.assertFalse(self.out.exists())
+        self.out.touch()
+        self.assertIn("is a file but must be a folder", self.run_script(*good).stderr)
+
     def test_a_missing_program_is_a_failure(self):
         outcome = self.run_script("--test", str(self.root / "absent"))
         self.assertEqual(outcome.returncode, 1)

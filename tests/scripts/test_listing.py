@@ -351,7 +351,7 @@ class Files(unittest.TestCase):
                 write_file(path, "text")
 
     def test_unreadable_files(self):
-        for data, why in ((b"", "is not JSON"), (b"\xff", "is not UTF-8 text: invalid start byte at byte 0"), (b"[" * 100000, "too deeply"),
+        for data, why in ((b"", "is empty but must hold JSON"), (b"[", "is not JSON"), (b"\xff", "is not UTF-8 text: invalid start byte at byte 0"), (b"[" * 100000, "too deeply"),
                           (b'"\\ud800"', "surrogates")):  # fmt: skip
             self.file.write_bytes(data)
             with self.subTest(data=data[:9]), self.assertRaisesRegex(BadInput, f"^{self.file} .*{why}"):

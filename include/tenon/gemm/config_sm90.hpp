@@ -24,8 +24,9 @@ using Config =
     WgmmaConfig<WgmmaOperands<T, TB, Acc>, a_order, b_order, TileShape<M, N, 128 / (Element<T>::bits / 8)>,
                 (M >= 128 ? 2 : 1), Stages, Cluster, 2>;
 
-// The same as a ping-pong kernel: each consumer warpgroup computes whole tiles of M = 64 or 128 rows and
-// stores one while the other multiplies. What an operation costs is then mostly hidden.
+// The same as a ping-pong kernel: each consumer warpgroup computes whole tiles and stores one while the other
+// multiplies. What an operation costs is then mostly hidden. M is 64, 128 or, with N up to 128, 192: of a
+// larger tile ptxas notes that it serialises wgmma, and scripts/ptxas_notes makes that an error.
 template <class T, class Acc, int M, int N, Order a_order = row_major, Order b_order = column_major,
           class Cluster = ClusterShape<2, 1>, class TB = T,
           int Stages = stages_that_fit((M + N) * 128, 50 * 1024)>

@@ -53,6 +53,8 @@ struct WgmmaConfig {
   using Cluster = Cluster_;
   static constexpr bool promotes = Operands::promotes;
   static constexpr int consumers = Consumers, stages = Stages, subtiles = Subtiles;
+  static_assert(Block::n >= 8 && Block::n <= 256 && Block::n % 8 == 0,
+                "WgmmaConfig: the tile's columns must be a multiple of 8 from 8 to 256, the n of a wgmma");
   static_assert(Consumers >= 1 && Consumers <= 3,
                 "WgmmaConfig: one, two or three warpgroups multiply; four would have too few registers");
   static_assert(Consumers < 3 || (Block::m == 192 && Block::n <= 200),
