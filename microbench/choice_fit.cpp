@@ -24,7 +24,7 @@ const std::vector<FittedParameter>& fitted_parameters() {
   static const std::vector<FittedParameter> all = {
       {"flop_per_clock", &CostParameters::flop_per_clock, 3500, 4500},
       {"columns_clocks", &CostParameters::columns_clocks, 0.3, 1},
-      {"bytes_per_clock", &CostParameters::bytes_per_clock, 25, 60},
+      {"bytes_per_clock", &CostParameters::bytes_per_clock, 25, 80},
       {"most_bytes_per_clock", &CostParameters::most_bytes_per_clock, 50, 200},
       {"most_far_bytes_per_clock", &CostParameters::most_far_bytes_per_clock, 20, 128},
       {"near_part_of_l2", &CostParameters::near_part_of_l2, 0.02, 1},

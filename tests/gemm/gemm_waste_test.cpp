@@ -23,7 +23,7 @@ TEST_P(GemmTest, AlignedProductsHaveNoWaste) {
   Product product(kernel(), c);
   if (kernel().partial_bytes != 0) product.allocate_workspace();
   // Few multiprocessors: else the tiles would be fitted to all that there are.
-  if (kernel().narrowest != 0 && split == 1) product.problem.multiprocessors = kernel().cluster;
+  if (kernel().narrowest != 0) product.problem.multiprocessors = kernel().cluster;
   const emulator::Counts counts = product.run();
   product.expect_right();
   const bool wgmma = kernel().instruction == Instruction::wgmma;
