@@ -48,8 +48,6 @@ const std::vector<FittedParameter>& fitted_parameters() {
       {"transposed_store_clocks", &CostParameters::transposed_store_clocks, 0, 0.15},
       {"reduction_clocks", &CostParameters::reduction_clocks, 0.02, 0.5},
       {"further_reduction", &CostParameters::further_reduction, 0.1, 2.5},
-      {"split_clocks", &CostParameters::split_clocks, 50, 2000},
-      {"split_transposed_store_clocks", &CostParameters::split_transposed_store_clocks, 0.01, 0.5},
       {"streamed_clocks", &CostParameters::streamed_clocks, 0.05, 3},
       {"streamed_wait_clocks", &CostParameters::streamed_wait_clocks, 0, 6000},
       {"streamed_launch_clocks", &CostParameters::streamed_launch_clocks, 0, 1500},

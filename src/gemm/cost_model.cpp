@@ -239,7 +239,7 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
     return static_cast<double>(full_waves) * tile + last_wave;
   }
   const auto waves = static_cast<double>(round_up_divide(cluster_tiles, clusters));
-  const bool is_persistent = kernel.split == 1 && (kernel.cluster <= 2 || device.is_limited());
+  const bool is_persistent = kernel.cluster <= 2 || device.is_limited();
   const double again = is_persistent ? 0 : (waves - 1) * c.wave_clocks_of_large_clusters;
   // One warpgroup multiplies while the other one stores.
   if (kernel.pingpong) {
@@ -250,7 +250,6 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
   const auto most_k_tiles = static_cast<double>(round_up_divide(k_tiles, kernel.split));  // of a CTA
   // Each CTA sends all but its share, and the CTA that adds up waits for the others in turn.
   const double reducing =
-      c.split_clocks + (kernel.swap_ab ? c.split_transposed_store_clocks * stored : 0) +
       c.reduction_clocks * elements * (1 + c.further_reduction * (std::log2(kernel.split) - 1));
   return again + most_k_tiles * ((waves - 1) * k_tile + last_k_tile) + waves * (storing + reducing);
 }

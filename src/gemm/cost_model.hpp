@@ -39,49 +39,46 @@ namespace tenon {
 struct CostParameters {
   // Rates.
   double flop_per_clock = 3500;    // of an SM, for 16-bit operands, times Kernel::efficiency; 4096 at most
-  double columns_clocks = 0.6268;  // part of that time which a tile fitted to fewer columns saves with them
-  double bytes_per_clock = 71.92;  // from the L2 to an SM, where all SMs load,
-  double most_bytes_per_clock = 169.5;  // and where few do.
+  double columns_clocks = 0.85;    // part of that time which a tile fitted to fewer columns saves with them
+  double bytes_per_clock = 51.74;  // from the L2 to an SM, where all SMs load,
+  double most_bytes_per_clock = 129.4;  // and where few do.
   // An operand that fills at most the first part of the L2 is near. One that fills the second part more is
   // far, and an SM reads it so fast at most. This rate and fresh_bytes_per_clock are of a device whose memory
   // gives each SM memory_bytes_per_clock.
-  double near_part_of_l2 = 0.06425, far_part_of_l2 = 0.2282, most_far_bytes_per_clock = 35.42;
+  double near_part_of_l2 = 0.07229, far_part_of_l2 = 0.2018, most_far_bytes_per_clock = 36.95;
   double memory_bytes_per_clock = 12.83;  // an H100: 3352 GB/s for 132 SMs at 1980 MHz
-  double fresh_bytes_per_clock = 300;     // more, of what no other SM near a half of the L2 has brought there
-  double received_bytes_per_clock = 422.4;  // of what other CTAs of the cluster load, to an SM
+  double fresh_bytes_per_clock = 120.8;   // more, of what no other SM near a half of the L2 has brought there
+  double received_bytes_per_clock = 282.3;  // of what other CTAs of the cluster load, to an SM
   // Of a line of the L2, for each CTA that reads it in a k-tile: they wait in turn.
-  double line_clocks = 1.338;
+  double line_clocks = 1.394;
   // Slowdown of loads whose rows do not begin on 128-byte lines, and on 32-byte sectors.
-  double line_crossing = 1.436, sector_crossing = 2;
+  double line_crossing = 1.294, sector_crossing = 1.792;
   // What the start costs: whatever the kernel; times the shorter of multiplication and loads of a k-tile; and
   // times its loads.
-  double launch_clocks = 816.5, start_k_tiles = 2.88, start_loads = 0.02745;
+  double launch_clocks = 776.7, start_k_tiles = 3.038, start_loads = 0.02717;
   // Of a tile, whatever its size, and of each element of C that a warpgroup stores of it.
-  double tile_clocks = 64.57, store_clocks = 0.01753;
-  double f32_store_clocks = 0.07251;              // more for an element of 4 bytes,
-  double unaligned_f32_store_clocks = 0.0594;     // and where TMA cannot store C,
-  double unaligned_16_bit_store_clocks = 0.1424;  // also of 16 bits
-  double transposed_store_clocks = 0.06905;  // more for an element that a swap-AB kernel stores transposed
-  double narrow_subtile_clocks = 136.5;      // of a last epilogue subtile below 64 columns (StoreTma)
+  double tile_clocks = 73.65, store_clocks = 0.01388;
+  double f32_store_clocks = 0.08647;              // more for an element of 4 bytes,
+  double unaligned_f32_store_clocks = 0.05454;    // and where TMA cannot store C,
+  double unaligned_16_bit_store_clocks = 0.1128;  // also of 16 bits
+  double transposed_store_clocks = 0.09358;  // more for an element that a swap-AB kernel stores transposed
+  double narrow_subtile_clocks = 71.82;      // of a last epilogue subtile below 64 columns (StoreTma)
   double overlap_of_register_stores = 0.4;   // part of the stores that ping-pong hides without TMA
-  double reduction_clocks = 0.1896;          // of an element of a warpgroup, between two CTAs that split k,
-  double further_reduction = 0.8491;         // and so much more whenever twice as many do
-  // Of a tile whose k is split, whatever its size, and more for an element that a warp stores transposed
-  // alone.
-  double split_clocks = 331.4, split_transposed_store_clocks = 0.3705;
+  double reduction_clocks = 0.1839;          // of an element of a warpgroup, between two CTAs that split k,
+  double further_reduction = 0.4361;         // and so much more whenever twice as many do
   // Of an element of a warpgroup that stream-K writes to memory and reads from there, each; and of the wait.
-  double streamed_clocks = 0.5819, streamed_wait_clocks = 631.7;
-  double streamed_launch_clocks = 207;  // more for a launch of stream-K, also where no tile is shared
-  double cluster_clocks = 42.5;         // of a launch, for each CTA of a cluster but one
+  double streamed_clocks = 0.9021, streamed_wait_clocks = 655.6;
+  double streamed_launch_clocks = 183;  // more for a launch of stream-K, also where no tile is shared
+  double cluster_clocks = 34.64;        // of a launch, for each CTA of a cluster but one
   // Clusters of more than two CTAs are not persistent: a wave beyond the first begins anew.
-  double wave_clocks_of_large_clusters = 7133;
+  double wave_clocks_of_large_clusters = 5467;
   // Slowdown of a k-tile of unaligned kernels in tail split-K, whose CTAs share no operands.
   double unaligned_tail_split = 1.5;
   // Efficiency of the unaligned kernels where the operands are far: TMA limits them, since each row takes two
   // boxes; and where the operand that stays in shared memory has rows on 128-byte lines of the L2.
   double unaligned_from_memory = 0.827, unaligned_on_l2_lines = 0.912;
   // For an element of C of unaligned kernels: of the type of the operands, f32, and everything else.
-  double unaligned_store_clocks = 0.05, unaligned_to_f32_store_clocks = 0.05,
+  double unaligned_store_clocks = 0.05, unaligned_to_f32_store_clocks = 0.05101,
          unaligned_general_store_clocks = 0.9;
 
   // Copies of operands: the launch of a transposing copy, and bytes in a clock of the device.
@@ -90,8 +87,8 @@ struct CostParameters {
   // The kernels of mma.sync: of a tile, whatever its size, and of each element of it, also where rows of C
   // are not aligned; multiply-adds of the largest TMA tile in a clock; multiply-adds that the reduction
   // between the CTAs of a cluster costs each of its tiles.
-  double mma_sync_tile_clocks = 623.7, mma_sync_store_clocks = 0.03966,
-         mma_sync_unaligned_store_clocks = 0.1693, mma_sync_rate = 1200, mma_sync_reduction = 2.7e6;
+  double mma_sync_tile_clocks = 701.2, mma_sync_store_clocks = 0.04394,
+         mma_sync_unaligned_store_clocks = 0.1806, mma_sync_rate = 1200, mma_sync_reduction = 2.7e6;
 };
 
 // Those of a device.

@@ -14,7 +14,7 @@ namespace tenon {
 // along_m, along_n: CTAs of a cluster that share B and A. As prepare_any_wgmma() of tenon/gemm/plan_sm90.hpp.
 inline int columns_of_tiles(const Kernel& kernel, const Gemm& problem, int along_m, int along_n,
                             const DeviceDescription& device) noexcept {
-  if (kernel.narrowest == 0 || (kernel.split > 1 && device.is_limited())) return kernel.columns();
+  if (kernel.narrowest == 0) return kernel.columns();
   return fitted_columns(
       {kernel.narrowest, kernel.columns(), std::max(8 * along_m, kernel.column_step), kernel.swap_ab},
       {problem.n, along_n, round_up_divide(problem.m, std::int64_t{kernel.rows()} * along_m),

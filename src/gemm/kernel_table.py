@@ -23,8 +23,7 @@ the choice takes the earlier line.
   stages      k-tiles in flight
   clusters    wgmma: CTAs of a cluster along m x n, which share operands. Several, powers of two: one compiled kernel, whose
               launch says which; each is an entry of the list that gemm() chooses from
-  cluster_k   wgmma: CTAs of a cluster that split the sum, 1 or several numbers above 1: one compiled kernel, and an entry for
-              each with each of `clusters`, as far as the cluster has 8 CTAs at most
+  cluster_k   wgmma: CTAs of a cluster that split the sum
   subtiles    wgmma: epilogue subtiles of 16 rows x 128 bytes that a warp may have on their way to C
   schedule    wgmma: cooperative, or pingpong
   variant     wgmma: nothing, or of: swapab (computes the transpose of C; with streamk too), streamk (divides the tiles that
@@ -135,7 +134,7 @@ class Row:
     warp_n: int
     stages: int
     clusters: tuple  # of (along m, along n)
-    cluster_k: tuple
+    cluster_k: int
     subtiles: int
     schedule: str
     variant: str
@@ -159,7 +158,7 @@ class Kernel:
     row: Row
     types: str
     layout: str
-    cluster: tuple = None  # along m, n and k
+    cluster: tuple = None
 
     def narrowest(self):
         """The fewest columns of a launch, None where it always takes all: wgmma's columns come from B, or with swapab from A."""
@@ -168,7 +167,7 @@ class Kernel:
 
     def begins_statement(self):
         """Whether it is the first of the kernels that one statement appends."""
-        return self.row.clusters is None or self.cluster == clusters_of(self.row)[0]
+        return self.row.clusters is None or self.cluster == self.row.clusters[0]
 
     def cpp(self):
         """The statement that appends it, and those that differ from it only in their clusters, to `list`."""
@@ -190,13 +189,12 @@ class Kernel:
             return f"append_cp_async<{config}, {alignment}{self.operation()}>(list);"
         if row.swaps():  # B^T and A^T are the operands of the transpose of C
             orders = ["column_major" if order == "row_major" else "row_major" for order in reversed(orders)]
-        splits_k = row.cluster_k != (1,)
-        if len(row.clusters) == 1 and not splits_k:
+        if len(row.clusters) == 1:
             along_m, along_n = reversed(row.clusters[0]) if row.swaps() else row.clusters[0]
-            cluster, arguments = f"ClusterShape<{along_m}, {along_n}, 1>", ""
+            cluster, arguments = f"ClusterShape<{along_m}, {along_n}, {row.cluster_k}>", ""
         else:
-            shapes = ", ".join("{" + ", ".join(map(str, c if splits_k else c[:2])) + "}" for c in clusters_of(row))
-            cluster, arguments = f"LaunchedCluster<{'true' if splits_k else 'false'}>", f"{{{shapes}}}, "
+            shapes = ", ".join(f"{{{m}, {n}}}" for m, n in row.clusters)
+            cluster, arguments = f"LaunchedCluster<{row.cluster_k}>", f"{{{shapes}}}, "
         promotes = ", true" if row.variant == "promoted" else ""
         config = (
             f"WgmmaConfig<WgmmaOperands<{a}, {b}, {accumulator}{promotes}>, {', '.join(orders)}, {shape}, {row.warpgroups}, "
@@ -220,7 +218,7 @@ class Kernel:
     def fields(self):
         """What `tenon list --json` says of it, under the same names."""
         row = self.row
-        cluster = self.cluster or (1, 1, 1)
+        cluster = (*(self.cluster or (1, 1)), row.cluster_k or 1)
         return {
             "arch": "sm_90a" if self.architecture() == 90 else f"sm_{self.architecture()}",
             "family": row.family,
@@ -293,18 +291,6 @@ class Reader:
             if len(found) > 1 and along & (along - 1):
                 self.refuse("clusters", f"{along} must be a power of two where the launch says how many CTAs a cluster has")
         return tuple(found)
-
-    def splits(self, none):
-        """The cell of cluster_k as numbers: 1, or where there may be a split several from 2 to 8."""
-        words = self.cells["cluster_k"].split()
-        if words == ["1"]:
-            return (1,)
-        for word in words:
-            if none or word not in tuple("2345678"):
-                self.refuse("cluster_k", f"'{word}' must be " + ("1: these kernels do not split k" if none else "1, or several numbers from 2 to 8"))
-        if not words or len(set(words)) < len(words):
-            self.refuse("cluster_k", f"'{self.cells['cluster_k']}' must be 1, or several numbers from 2 to 8, each once")
-        return tuple(map(int, words))
 
     def fraction(self, column):
         try:
@@ -406,11 +392,11 @@ def read_wgmma(reader, values):
         reader.refuse("schedule", f"pingpong is there but must be cooperative with {variant[0]}")
     values["warpgroups"] = reader.number("warpgroups", 1, 1 if pingpong else 3)
     values["clusters"] = reader.clusters()
-    values["cluster_k"] = reader.splits(pingpong or any(v in variant for v in ("streamk", "unaligned", "rowinterleaved", "fused")))
+    values["cluster_k"] = reader.number("cluster_k", 1, 1 if pingpong or "streamk" in variant or variant[:1] in (["unaligned"], ["rowinterleaved"]) else 8)
     for along_m, along_n in values["clusters"]:
-        ctas = along_m * along_n * min(values["cluster_k"])
+        ctas = along_m * along_n * values["cluster_k"]
         if ctas > 8:
-            reader.refuse("cluster_k", f"{min(values['cluster_k'])} gives clusters of {ctas} CTAs, but they have 8 at most")
+            reader.refuse("cluster_k", f"{values['cluster_k']} gives clusters of {ctas} CTAs, but they have 8 at most")
         if "streamk" in variant and ctas > 2:
             reader.refuse("clusters", f"{along_m}x{along_n} has {ctas} CTAs but streamk runs in clusters of 1 or 2")
 
@@ -435,6 +421,8 @@ def read_wgmma(reader, values):
         values[columns] = reader.number(columns, even, 200 // even * even if values["warpgroups"] == 3 else 256, even)
         read_narrowest(reader, values, columns, 16 if "s8_s32" in types else 8)
         values["subtiles"] = reader.number("subtiles", 2 if "fused" in variant else 1, 8)
+        if "fused" in variant:
+            reader.number("cluster_k", 1, 1)
         check_clusters(reader, values)
         # Where the operand that gives the instruction its columns has them contiguous, its last panel of 128 bytes is whole.
         has_panels = any(layout[0] == "n" if columns == "tile_m" else layout[1] == "t" for layout in layouts)
@@ -507,13 +495,8 @@ def kernels_of(rows):
         for row in rows
         for types in row.types
         for layout in row.layouts
-        for cluster in (clusters_of(row) if row.clusters else (None,))
+        for cluster in row.clusters or (None,)
     ]
-
-
-def clusters_of(row):
-    """The clusters of its entries, along m, n and k."""
-    return [(*cluster, k) for cluster in row.clusters for k in row.cluster_k if math.prod(cluster) * k <= 8]
 
 
 # What of the table a build has

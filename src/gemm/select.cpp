@@ -46,7 +46,7 @@ std::int64_t ctas_of(const Kernel& kernel, const Gemm& problem) noexcept {
 constexpr std::int64_t most_ctas = std::numeric_limits<std::int32_t>::max();  // of a grid
 
 bool is_persistent(const Kernel& kernel) noexcept {
-  return kernel.copy == Copy::tma && kernel.split == 1;
+  return kernel.copy == Copy::tma;
 }
 
 // The longest rows of C. Swap-AB kernels count the bytes of a row, as f32, in 31 bits. The other wgmma

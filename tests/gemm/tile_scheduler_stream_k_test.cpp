@@ -90,7 +90,7 @@ TEST(StreamKTileScheduler, ComputesEachElementOfCOnceWithAllOfKForRandomProblems
     streamed +=
         static_cast<int>(StreamK::of(tiles, p.clusters, p.k_tiles, p.from_memory).whole_tiles < tiles);
     expect_all_of_c_once(p, ClusterShape<2, 1>{});
-    expect_all_of_c_once(p, LaunchedCluster<false>::of(ClusterExtent::of(1, 1 << random() % 2)));
+    expect_all_of_c_once(p, LaunchedCluster<1>::of(ClusterExtent::of(1, 1 << random() % 2)));
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(streamed, 10000);

@@ -33,13 +33,10 @@ struct Limits {
 // 5 % above it. They were fitted to these records and to others of both machines (microbench/HISTORY.md).
 struct Machine {
   const char *folder, *name;
-  // Whether the record is older than tiles that are fitted to C, and than split k by any number.
-  bool is_older;
   Limits limits[9];
 };
 constexpr Machine h100 = {"h100",
                           "NVIDIA H100 80GB HBM3",
-                          true,
                           {
                               {"aligned", 1.046, 1.60},  // 1.036, 1.524
                               {"decode", 1.045, 1.27},   // 1.035, 1.209
@@ -53,7 +50,6 @@ constexpr Machine h100 = {"h100",
                           }};
 constexpr Machine h200 = {"h200",
                           "NVIDIA H200",
-                          false,
                           {
                               {"aligned", 1.052, 1.40},    // 1.042, 1.330
                               {"decode", 1.052, 1.45},     // 1.042, 1.383
@@ -121,12 +117,13 @@ std::vector<Kernel> recorded_kernels(const ChoiceRecord& record) {
   return result;
 }
 
-// An older record without the times of kernels that run otherwise today. It judges the choice among the
-// others until the choices are recorded again.
+// The record without the times of kernels that run otherwise today: both records are older than tiles that
+// are fitted to C (Kernel::narrowest), and than the removal of tiles which those replace. It judges the
+// choice among the others until the choices are recorded again.
 ChoiceRecord of_unchanged_kernels(ChoiceRecord record) {
   const auto has_changed = [](const ChoiceTime& time) {
     const Kernel* const kernel = find_kernel(time.name.substr(0, time.name.find(" + ")));
-    return kernel == nullptr || kernel->narrowest != 0 || kernel->split > 1;
+    return kernel == nullptr || kernel->narrowest != 0;
   };
   auto& problems = record.problems;
   for (ChoiceTimes& problem : problems)
@@ -153,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, ChoiceRegret, testing::ValuesIn(machines),
                          [](const auto& info) { return std::string(info.param->folder); });
 
 TEST_P(ChoiceRegret, IsWithinTheLimits) {
-  const ChoiceRecord record = machine_.is_older ? of_unchanged_kernels(record_) : record_;
+  const ChoiceRecord record = of_unchanged_kernels(record_);
   EXPECT_GE(record.problems.size(), 600U);
   const std::vector<Kernel> list = recorded_kernels(record);
   const std::vector<std::string> found = complaints(record, machine_, list);
@@ -176,11 +173,6 @@ TEST_P(ChoiceRegret, RecordIsOfThisLibraryAndLargeEnough) {
     const ChoiceTimes& times = record_.problems[i];
     EXPECT_EQ(describe(times.problem), describe(drawn[i])) << "problem " << i << " of the seed";
     EXPECT_FALSE(times.times.empty()) << describe(times.problem);
-    if (machine_.is_older) continue;
-    for (const ChoiceTime& time : times.times) {
-      const std::string kernel = time.name.substr(0, time.name.find(" + "));
-      EXPECT_NE(find_kernel(kernel), nullptr) << kernel << ": the library has no kernel of this name";
-    }
   }
 }
 

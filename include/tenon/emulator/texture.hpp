@@ -75,7 +75,8 @@ struct Sampling {
   bool normalized_coordinates = false;
   // cudaReadModeNormalizedFloat: 8- and 16-bit integers are read as reals of [0, 1] or [-1, 1].
   bool normalized_read = false;
-  // Of mipmaps: between levels, for tex.level and tex.grad. The level is clamped after the bias was added.
+  // Of mipmaps: between levels. The level is clamped after the bias was added, which tex.level and tex.grad
+  // have. Without a level it is 0, clamped.
   TextureFilter mipmap_filter = TextureFilter::point;
   float level_bias = 0, least_level = 0, most_level = 1000;
 };

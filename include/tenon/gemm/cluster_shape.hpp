@@ -1,10 +1,8 @@
 // The CTAs of a cluster, how they share operands, and which of them a TMA multicast reaches: ClusterShape,
-// known when the kernel is compiled, and LaunchedCluster, known when it is launched. Plain C++17. Below:
-// divisor.hpp.
+// known when the kernel is compiled, and LaunchedCluster, known when it is launched. Plain C++17.
 #pragma once
 
 #include "tenon/fragment/host_device.hpp"
-#include "tenon/gemm/divisor.hpp"
 #include "tenon/ptx/standard.hpp"
 
 namespace tenon {
@@ -13,15 +11,10 @@ namespace tenon {
 struct ClusterExtent {
   int log2_m = 0, log2_n = 0;  // of its CTAs along m and n
   unsigned along_n = 1;        // the ranks of the first CTAs along n, one bit each
-  int k = 1;                   // CTAs that compute a part of k each
-  Divisor by_k, by_ctas;       // where that may be more than 1
 
   // m, n: 1, 2, 4 or 8.
-  TENON_HOST_DEVICE static constexpr ClusterExtent of(int m, int n, int k = 1) {
+  TENON_HOST_DEVICE static constexpr ClusterExtent of(int m, int n) {
     ClusterExtent extent;
-    extent.k = k;
-    extent.by_k = Divisor(k);
-    extent.by_ctas = Divisor(m * n * k);
     while (1 << extent.log2_m < m) ++extent.log2_m;
     while (1 << extent.log2_n < n) ++extent.log2_n;
     for (int i = 1; i < n; ++i) extent.along_n |= 1U << i * m;
@@ -42,8 +35,7 @@ struct ClusterShape {
   // What does not depend on a launch: CTAs along m (1: unknown), whether any CTA shares operands, whether the
   // cluster has other CTAs.
   static constexpr int compiled_m = M;
-  static constexpr bool is_compiled = true, may_share = M * N > 1, may_have_others = M * N * K > 1,
-                        splits_k = K > 1;
+  static constexpr bool is_compiled = true, may_share = M * N > 1, may_have_others = M * N * K > 1;
   TENON_HOST_DEVICE static constexpr ClusterShape of(const ClusterExtent&) { return {}; }
   // The CTAs that compute with the same part of k.
   static constexpr int sharing = M * N;
@@ -58,8 +50,6 @@ struct ClusterShape {
   TENON_HOST_DEVICE static constexpr int rank_k(int rank) { return rank / (M * N); }
   // Its number among the CTAs that share operands with it.
   TENON_HOST_DEVICE static constexpr int rank_sharing(int rank) { return rank % sharing; }
-  // x / k, x >= 0.
-  TENON_HOST_DEVICE static constexpr int divided_by_k(int x) { return x / K; }
   // The lowest rank among the CTAs that share operands with this one.
   TENON_HOST_DEVICE static constexpr int first_sharing(int rank) { return rank - rank % sharing; }
 
@@ -87,27 +77,26 @@ struct ClusterShape {
   }
 };
 
-// M x N x K CTAs of the launch, M and N powers of two: one compiled kernel for all shapes. K is 2 to 8 with
-// splits_k, else 1. Members as those of ClusterShape.
-template <bool splits_k_ = false>
+// M x N x K CTAs, with M and N of the launch, powers of two: one compiled kernel for all shapes. Members as
+// those of ClusterShape.
+template <int K = 1>
 class LaunchedCluster {
  public:
-  static constexpr int compiled_m = 1;
-  static constexpr bool is_compiled = false, may_share = true, may_have_others = true, splits_k = splits_k_;
-  int m, n, k, sharing, ctas, writers;
+  static_assert(
+      K == 1 || K == 2 || K == 4,
+      "LaunchedCluster: 1, 2 or 4 CTAs compute a part of k each, so that ranks are found by shifts");
+  static constexpr int k = K, compiled_m = 1;
+  static constexpr bool is_compiled = false, may_share = true, may_have_others = true;
+  int m, n, sharing, ctas, writers;
 
   TENON_HOST_DEVICE static constexpr LaunchedCluster of(const ClusterExtent& extent) {
     return LaunchedCluster(extent);
   }
 
-  TENON_HOST_DEVICE int rank(int cta) const {
-    return splits_k ? cta - by_ctas_.quotient(cta) * ctas : cta & (ctas - 1);
+  TENON_HOST_DEVICE constexpr int rank(int cta) const { return cta & (ctas - 1); }
+  TENON_HOST_DEVICE constexpr int cluster(int cta) const {
+    return static_cast<int>(static_cast<unsigned>(cta) / static_cast<unsigned>(ctas));
   }
-  TENON_HOST_DEVICE int cluster(int cta) const {
-    return splits_k ? by_ctas_.quotient(cta)
-                    : static_cast<int>(static_cast<unsigned>(cta) / static_cast<unsigned>(ctas));
-  }
-  TENON_HOST_DEVICE int divided_by_k(int x) const { return splits_k ? by_k_.quotient(x) : x; }
   TENON_HOST_DEVICE constexpr int rank_m(int rank) const { return rank & (m - 1); }
   TENON_HOST_DEVICE constexpr int rank_n(int rank) const { return rank >> log2_m_ & (n - 1); }
   TENON_HOST_DEVICE constexpr int rank_k(int rank) const { return rank >> log2_sharing_; }
@@ -128,19 +117,15 @@ class LaunchedCluster {
   TENON_HOST_DEVICE explicit constexpr LaunchedCluster(const ClusterExtent& extent)
       : m(1 << extent.log2_m),
         n(1 << extent.log2_n),
-        k(splits_k ? extent.k : 1),
         sharing(1 << (extent.log2_m + extent.log2_n)),
-        ctas(k << (extent.log2_m + extent.log2_n)),
+        ctas(K << (extent.log2_m + extent.log2_n)),
         writers(m + n - 1),
         log2_m_(extent.log2_m),
         log2_sharing_(extent.log2_m + extent.log2_n),
-        along_n_(extent.along_n),
-        by_k_(extent.by_k),
-        by_ctas_(extent.by_ctas) {}
+        along_n_(extent.along_n) {}
 
   int log2_m_, log2_sharing_;
   unsigned along_n_;
-  Divisor by_k_, by_ctas_;
 };
 
 }  // namespace tenon

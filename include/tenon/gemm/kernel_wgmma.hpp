@@ -72,7 +72,7 @@ struct GemmWgmma : WgmmaPieces<Config> {
     if (group == Config::consumers) {
       Roles::template set_registers<false>();
       produce_all(map_a, map_b, p, scheduler, memory, ring);
-      // Where CTAs split k, all threads of the cluster may synchronise, so the producer warpgroup takes part.
+      // Tail split-K synchronises all threads of the cluster, so the producer warpgroup takes part.
       reduction.join(scheduler.ends_with_split_tile());
     } else {
       Roles::template set_registers<true>();
@@ -106,8 +106,7 @@ struct GemmWgmma : WgmmaPieces<Config> {
     if constexpr (Config::streams_k) {
       return Reduction(p, scheduler);
     } else {
-      return Reduction(memory + Pieces::reduction_at, ring, ring + Pieces::subtiles_at, cluster,
-                       scheduler.k_tiles());
+      return Reduction(memory + Pieces::reduction_at, ring, cluster);
     }
   }
 

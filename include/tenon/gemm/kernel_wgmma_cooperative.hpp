@@ -11,9 +11,6 @@ namespace tenon {
 template <class Config>
 struct CooperativeConsumers {
   using Pieces = WgmmaPieces<Config>;
-  // With cluster split-K a CTA computes one tile. Its ring is idle while the CTAs add up, and the sums take
-  // the registers of the accumulators, which no other tile needs.
-  static constexpr bool has_one_tile = Config::Cluster::splits_k;
 
   // Called by all threads of a consumer warpgroup. consumer: its number, below Config::consumers.
   // ring_memory: address of the ring's stages in the shared window.
@@ -44,7 +41,6 @@ struct CooperativeConsumers {
         Pieces::StorePlace::store(store, rows, work, tile_columns<Config>(p), consumer, row + warp_row);
       });
       position.restore(index, stage);
-      if (has_one_tile) break;
     }
     store.finish();
     reduction.finish();

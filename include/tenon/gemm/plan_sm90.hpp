@@ -98,9 +98,6 @@ Status check_cluster_extent(const ClusterExtent& extent) {
       return Status(invalid,
                     "the extent of a cluster has log2_m = %d and log2_n = %d but each must be 0 to 4",
                     extent.log2_m, extent.log2_n);
-    if (extent.k < 1 || (Cluster::splits_k ? extent.k < 2 : extent.k > 1) || extent.k > 8)
-      return Status(invalid, "the extent of a cluster has k = %d but must have %s", extent.k,
-                    Cluster::splits_k ? "2 to 8: the kernel splits k" : "1: the kernel does not split k");
     const auto cluster = Cluster::of(extent);
     if (cluster.ctas > 16)
       return Status(invalid, "a cluster of %d x %d x %d has %d CTAs but must have at most 16", cluster.m,
@@ -136,9 +133,7 @@ Status check_cluster_extent(const ClusterExtent& extent) {
 // them. Where the caller limits the multiprocessors, they are persistent too, as few as need no more waves:
 // a cluster that finds no room would begin only when another one has computed all of its tiles. So they use
 // seven eighths of the device at most.
-template <class Cluster>
-int launched_clusters(const DeviceDescription& device, int ctas, int tiles, int busy) noexcept {
-  if (Cluster::splits_k) return tiles;  // CooperativeConsumers::has_one_tile
+inline int launched_clusters(const DeviceDescription& device, int ctas, int tiles, int busy) noexcept {
   if (ctas <= 2) return busy;
   if (!device.is_limited()) return tiles;
   const int reached = std::min(device.multiprocessors, device.all_multiprocessors * 7 / 8);
@@ -161,7 +156,7 @@ WorkDivision divide_work(const DeviceDescription& device, int ctas, int tiles, i
     return {k.whole_tiles < tiles ? at_once : std::min(tiles, at_once), k.whole_tiles, k.pieces, true};
   } else {
     const TailSplit tail = TailSplit::of(tiles, at_once, Config::splits_tail ? k_tiles : 0);
-    const int launched = launched_clusters<typename Config::Cluster>(device, ctas, tiles, tail.busy_clusters);
+    const int launched = launched_clusters(device, ctas, tiles, tail.busy_clusters);
     const std::int64_t work = tail.whole_tiles + std::int64_t{tiles - tail.whole_tiles} * ctas;
     return {launched, tail.whole_tiles, 1, work > launched};
   }
@@ -213,14 +208,13 @@ Status prepare_any_wgmma(const Product& product, const DeviceDescription& device
   GemmArguments& arguments = kernel->arguments;
   arguments = make_arguments<Config>(seen);
   arguments.c = output_of(product);
-  arguments.cluster = ClusterExtent::of(1 << extent.log2_m, 1 << extent.log2_n, extent.k);
+  arguments.cluster = extent;
   arguments.partial_tiles = partial_tiles;
-  const auto cluster = Cluster::of(arguments.cluster);
+  const auto cluster = Cluster::of(extent);
   const int rows = Block::m * cluster.m;
-  // Where CTAs along m share B, each loads an equal part of it, of a multiple of 8 columns. Kernels that are
-  // not persistent keep to a limit of multiprocessors by their number of tiles.
-  const TileColumns fits{Cluster::splits_k && device.is_limited() ? Block::n : Config::narrowest, Block::n,
-                         std::max(8 * cluster.m, column_step<Config>), Config::swap_ab};
+  // Where CTAs along m share B, each loads an equal part of it, of a multiple of 8 columns.
+  const TileColumns fits{Config::narrowest, Block::n, std::max(8 * cluster.m, column_step<Config>),
+                         Config::swap_ab};
   const int k_tiles = arguments.k / Block::k + (arguments.k % Block::k != 0);
   arguments.tile_columns = fitted_columns(
       fits, {arguments.n, cluster.n, (arguments.m - 1) / rows + 1,
@@ -237,14 +231,6 @@ Status prepare_any_wgmma(const Product& product, const DeviceDescription& device
     arguments.raster = make_raster(arguments.m, arguments.n, rows, columns, band);
   }
   const int tiles = arguments.raster.tiles();
-  if (Cluster::splits_k && device.is_limited() &&
-      std::int64_t{tiles} * cluster.ctas > std::int64_t{device.multiprocessors})
-    return Status(
-        StatusCode::unsupported,
-        "%s has %lld CTAs here, %d for each tile of %d x %d, but the call may use %d multiprocessors",
-        *launch->what == '\0' ? "the kernel" : launch->what,
-        static_cast<long long>(std::int64_t{tiles} * cluster.ctas), cluster.k, Block::m, Block::n,
-        device.multiprocessors);
   const WorkDivision division = divide_work<Config>(device, cluster.ctas, tiles, k_tiles, arguments);
   arguments.whole_tiles = division.whole_tiles;
   arguments.pieces = division.pieces;

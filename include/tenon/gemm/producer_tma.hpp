@@ -233,12 +233,9 @@ class ProducerTma {
     const auto cluster = Cluster::of(p.cluster);
     const auto a = load_a(cluster);
     const auto b = load_b(cluster, p.tile_columns);
-    // Of a CTA's only tile, the stages that it uses.
-    const bool has_one_tile = scheduler.first() + scheduler.step() >= scheduler.end();
-    const int stages = has_one_tile ? min(Config::stages, work.k_count) : Config::stages;
-    clear_stages(memory, stages, a.bytes_of(Loads<Operand::a, true>::left_of(work, p)),
-                 a.bytes_of(load_whole_tiles), thread);
-    clear_stages(memory + Config::TileA::bytes, stages, b.bytes_of(Loads<Operand::b, true>::left_of(work, p)),
+    clear_stages(memory, a.bytes_of(Loads<Operand::a, true>::left_of(work, p)), a.bytes_of(load_whole_tiles),
+                 thread);
+    clear_stages(memory + Config::TileA::bytes, b.bytes_of(Loads<Operand::b, true>::left_of(work, p)),
                  b.bytes_of(load_whole_tiles), thread);
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
     __syncwarp();  // lanes have diverged, and bar.sync needs whole warps (PTX ISA, barrier)
@@ -256,13 +253,12 @@ class ProducerTma {
     return Budget::loads_residue && min(p.residue_m, p.residue_n) < load_whole_tiles;
   }
 
-  // Clears the bytes [from, to) of an operand's part of the first stages.
-  __device__ __forceinline__ static void clear_stages(std::uint8_t* operand, int stages, int from, int to,
-                                                      int thread) {
+  // Clears the bytes [from, to) of an operand's part of each stage.
+  __device__ __forceinline__ static void clear_stages(std::uint8_t* operand, int from, int to, int thread) {
 #pragma unroll 1
     for (int at = from + 16 * thread; at < to; at += 16 * clearing_threads) {
-#pragma unroll 4
-      for (int stage = 0; stage < stages; ++stage)
+#pragma unroll
+      for (int stage = 0; stage < Config::stages; ++stage)
         *reinterpret_cast<uint4*>(operand + stage * Config::stage_bytes + at) = make_uint4(0, 0, 0, 0);
     }
   }

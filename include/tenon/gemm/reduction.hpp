@@ -20,15 +20,12 @@ __device__ __forceinline__ std::int32_t sum_of(std::int32_t a, std::int32_t b) {
 template <class Config>
 class NoReduction {
  public:
-  static constexpr int bytes = 0;         // of shared memory
-  static constexpr int useful_bytes = 0;  // of shared memory behind the ring, where there is room for them
+  static constexpr int bytes = 0;  // of shared memory
 
   // memory: `bytes` of shared memory, 16-byte aligned, at the same place in every CTA. ring: address of the
-  // ring's stages in the shared window; ring_end: where they end, with what of the useful bytes there is.
-  // k_tiles: in all of k.
+  // ring's stages in the shared window, Config::ring_bytes of them.
   __device__ __forceinline__ NoReduction(std::uint8_t* /*memory*/, std::uint32_t /*ring*/,
-                                         std::uint32_t /*ring_end*/, const typename Config::Cluster&,
-                                         int /*k_tiles*/) {}
+                                         const typename Config::Cluster&) {}
 
   // By one thread, before the cluster first synchronises.
   __device__ __forceinline__ void initialize() const {}

@@ -26,11 +26,9 @@ class TailSplitKReduction {
 
  public:
   static constexpr int bytes = 0;  // of shared memory beside the ring
-  static constexpr int useful_bytes = 0;
 
   __device__ __forceinline__ TailSplitKReduction(std::uint8_t* /*memory*/, std::uint32_t ring,
-                                                 std::uint32_t /*ring_end*/, const typename Config::Cluster&,
-                                                 int /*k_tiles*/)
+                                                 const typename Config::Cluster&)
       : ring_(ring) {}
 
   __device__ __forceinline__ void initialize() const {}

@@ -39,7 +39,6 @@ class StreamKReduction {
 
  public:
   static constexpr int bytes = 0;  // of shared memory
-  static constexpr int useful_bytes = 0;
 
   __device__ __forceinline__ StreamKReduction(const GemmArguments& p, const Scheduler& scheduler)
       : p_(p), scheduler_(scheduler) {}

@@ -30,22 +30,13 @@ struct WorkTile {
 struct KTiles {
   int begin, count;
 };
-// The part-th part of `all` k-tiles, where each has `most` of them but the last ones, which have what is
-// left. Each part has one k-tile at least, so that its accumulators have a value: a k-tile beyond k, which
-// TMA fills with zeros.
-TENON_HOST_DEVICE constexpr KTiles part_of_k_by_size(int all, int most, int part) {
-  const int begin = part * most, left = all - begin;
-  return {begin, left < 1 ? 1 : left < most ? left : most};
-}
-// The part-th of `parts` equal parts.
+// The part-th of `parts` equal parts of `all` k-tiles. Each part has one k-tile at least, so that its
+// accumulators have a value: a k-tile beyond k, which TMA fills with zeros.
 TENON_HOST_DEVICE constexpr KTiles part_of_k(int all, int parts, int part) {
   if (parts == 1) return {0, all};
-  return part_of_k_by_size(all, (all + parts - 1) / parts, part);
-}
-// The most k-tiles that a CTA of a cluster multiplies.
-template <class Cluster>
-TENON_HOST_DEVICE constexpr int k_tiles_of_cta(const Cluster& cluster, int all) {
-  return Cluster::splits_k ? cluster.divided_by_k(all + cluster.k - 1) : all;
+  const int most = (all + parts - 1) / parts, begin = part * most;
+  const int left = all - begin;
+  return {begin, left < 1 ? 1 : left < most ? left : most};
 }
 
 // When the tiles of the last wave are split along k, for the launch and for the choice among kernels.
@@ -108,10 +99,8 @@ class TileScheduler {
   TENON_HOST_DEVICE WorkTile at(int index) const {
     const auto [tile, member, split] = member_at(index);
     const int rank = cluster_.rank(cta_);
-    const KTiles k = split               ? part_of_k(k_tiles_, 2, rank)
-                     : Cluster::splits_k ? part_of_k_by_size(k_tiles_, k_tiles_of_cta(cluster_, k_tiles_),
-                                                             cluster_.rank_k(rank))
-                                         : KTiles{0, k_tiles_};
+    const KTiles k =
+        split ? part_of_k(k_tiles_, 2, rank) : part_of_k(k_tiles_, Cluster::k, cluster_.rank_k(rank));
     return {tile.m * cluster_.m + cluster_.rank_m(member), tile.n * cluster_.n + cluster_.rank_n(member),
             k.begin, k.count, split};
   }

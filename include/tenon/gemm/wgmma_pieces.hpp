@@ -108,12 +108,6 @@ struct OperandPieces<BlockScaled<C>> {
   using Mainloop = BlockScaledMainloopOf<BlockScaled<C>>;
 };
 
-// As many of the useful bytes as there are, in multiples of 1024.
-constexpr int useful_bytes_within(int left, int useful) {
-  const int found = left < useful ? left : useful;
-  return found < 0 ? 0 : found / 1024 * 1024;
-}
-
 // Config: WgmmaConfig, Pingpong, SwapAB, RowInterleaved, BlockScaled, Stacked or StreamedK of one.
 template <class Config>
 struct WgmmaPieces {
@@ -141,25 +135,21 @@ struct WgmmaPieces {
   };
   using Reduction =
       std::conditional_t<Config::streams_k, StreamKReduction<Config>,
-                         typename ReductionOf<Cluster::splits_k, Config::splits_tail, Config>::type>;
+                         typename ReductionOf<(Cluster::k > 1), Config::splits_tail, Config>::type>;
   using Position =
       std::conditional_t<Budget::scarce, PackedPosition<Config::stages>, HeldPosition<Config::stages>>;
 
   // With cluster split-K, each CTA stores the rows of some warps alone.
-  static constexpr int storing_warps = Cluster::splits_k ? 1 : 4;
+  static constexpr int storing_warps = Cluster::k > 1 ? 1 : 4;
   template <class Op>
   using Store = typename StoreOf<Config, Op, storing_warps>::type;
   using StorePlace = std::conditional_t<Config::row_interleaved, StoreInView<Config>, StoreInTile<Config>>;
 
-  // Shared memory, from a multiple of 1024 bytes on: the ring, what is useful to the reduction, the epilogue
-  // subtiles, what the reduction needs, the barriers of the ring.
+  // Shared memory, from a multiple of 1024 bytes on: the ring, the epilogue subtiles, what the reduction
+  // needs, the barriers of the ring.
   static constexpr int alignment = 1024;
-  static constexpr int subtiles_bytes = Config::warps * Config::subtiles * subtile_bytes;
-  static constexpr int least_bytes =
-      Config::ring_bytes + subtiles_bytes + Reduction::bytes + Ring::bytes + alignment;
-  static constexpr int subtiles_at =
-      Config::ring_bytes + useful_bytes_within(most_shared_bytes - least_bytes, Reduction::useful_bytes);
-  static constexpr int reduction_at = subtiles_at + subtiles_bytes;
+  static constexpr int subtiles_at = Config::ring_bytes;
+  static constexpr int reduction_at = subtiles_at + Config::warps * Config::subtiles * subtile_bytes;
   static constexpr int barriers_at = reduction_at + Reduction::bytes;
   static constexpr int shared_bytes = barriers_at + Ring::bytes + alignment;
   static_assert(shared_bytes <= most_shared_bytes,

@@ -124,9 +124,11 @@ double lod_of(Warp& warp, const Op& op, int lane, const TextureObject& object) {
   return std::log2(longest) / 2;
 }
 
+// Without a level it is 0 and has no bias, but is clamped, as on an H200.
 bool select_levels(Warp& warp, const Op& op, int lane, const TextureObject& object, Texels& levels) {
-  if (detail_of(op).mipmap == Mipmap::base) return true;
-  if (levels_at(lod_of(warp, op, lane, object), object, levels)) return true;
+  const bool is_base = detail_of(op).mipmap == Mipmap::base;
+  const double lod = is_base ? 0 : lod_of(warp, op, lane, object) + object.sampling.level_bias;
+  if (levels_at(lod, object, levels)) return true;
   warp.report(FindingKind::argument, lane, handle_of(warp, op, lane),
               [] { return "The level of detail is NaN, which selects no level."; });
   return false;

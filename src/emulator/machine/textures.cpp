@@ -223,7 +223,7 @@ bool levels_at(double lod, const TextureObject& object, Texels& levels) {
   const Sampling& sampling = object.sampling;
   if (std::isnan(lod)) return false;
   const double last = std::max(object.image.levels, 1U) - 1;
-  lod = std::clamp(lod + sampling.level_bias, double{sampling.least_level}, double{sampling.most_level});
+  lod = std::clamp(lod, double{sampling.least_level}, double{sampling.most_level});
   lod = std::clamp(lod, 0.0, last);
   if (sampling.mipmap_filter == TextureFilter::point) {
     levels.first = levels.second = static_cast<std::int64_t>(std::floor(lod + 0.5));
@@ -233,7 +233,7 @@ bool levels_at(double lod, const TextureObject& object, Texels& levels) {
   const double below = std::floor(lod);
   levels.first = static_cast<std::int64_t>(below);
   levels.second = static_cast<std::int64_t>(std::min(below + 1, last));
-  levels.weight = static_cast<std::uint32_t>(std::floor((lod - below) * 256 + 0.5));
+  levels.weight = static_cast<std::uint32_t>(std::floor((lod - below) * 256));
   return true;
 }
 
@@ -253,10 +253,20 @@ std::uint32_t component(const TextureObject& object, std::uint32_t channel) {
   return f32_bits(static_cast<float>(std::max(value / most, -1.0)));
 }
 
+namespace {
+
+// Towards zero, and a NaN keeps the upper bits of its payload.
+std::uint32_t truncated_to_f16(std::uint32_t f32) {
+  if (numerics::is_nan(numerics::f32, f32)) return (f32 >> 16 & 0x8000) | 0x7c00 | (f32 >> 13 & 0x3ff);
+  return static_cast<std::uint32_t>(
+      numerics::convert(numerics::f16, numerics::f32, f32, numerics::Rounding::to_zero));
+}
+
+}  // namespace
+
 Channel channel_of(const TexelFormat& format, std::uint32_t component) {
   if (format.bits == 32) return {component};
-  if (format.kind == TexelKind::real)
-    return {static_cast<std::uint32_t>(numerics::convert(numerics::f16, numerics::f32, component))};
+  if (format.kind == TexelKind::real) return {truncated_to_f16(component)};
   const std::uint32_t bits = component & ((1U << format.bits) - 1);
   const std::uint32_t sign = format.kind == TexelKind::signed_integer ? 1U << (format.bits - 1) : 0;
   return {bits, ((bits ^ sign) - sign) == component};

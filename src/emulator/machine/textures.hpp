@@ -89,16 +89,17 @@ struct CubePoint {
 };
 bool cube_point(double x, double y, double z, CubePoint& point);
 
-// The levels that a level of detail selects, as texels_at selects texels: the nearest, of two the larger, or
-// two with their weights. False: it is NaN.
+// The levels that a level of detail selects after its bias, as texels_at selects texels: the nearest, of two
+// the larger, or two with their weights, cut off after 8 fractional bits as an H200 does. False: it is NaN.
 bool levels_at(double lod, const TextureObject& object, Texels& levels);
 
 // The bits of a fetch's component for the bits of a channel: f32 for gives_reals(), else sign- or
 // zero-extended. Normalized reads are the quotient, rounded once.
 std::uint32_t component(const TextureObject& object, std::uint32_t channel);
 
-// The bits of a channel for the component that a formatted store writes. Reals of 16 bits are rounded to
-// nearest even, which no document says. is_defined: not of an integer that the channel does not hold.
+// The bits of a channel for the component that a formatted store writes. Reals of 16 bits are rounded towards
+// zero, which no document says, but an H200 does. is_defined: not of an integer that the channel does not
+// hold.
 struct Channel {
   std::uint32_t bits = 0;
   bool is_defined = true;

@@ -67,10 +67,15 @@ TEST(SurfaceFormatted, StoresOneTwoOrFourComponents) {
   EXPECT_EQ(stored<std::uint8_t>({u, 8, 1}, {9, ~0U, ~0U, ~0U}), (std::vector<std::uint8_t>{9}));
 }
 
-// Not documented, and to be confirmed on a GPU: TextureOnDevice.RoundsFormattedStores.
-TEST(SurfaceFormatted, RoundsToNearestEven) {
-  EXPECT_EQ(stored<std::uint16_t>({f, 16, 4}, {0x3f801000, 0x3f803000, 0x3f801001, bits_of(65520)}),
-            (std::vector<std::uint16_t>{0x3c00, 0x3c02, 0x3c01, 0x7c00}));
+// Not documented: the answers of an H200 (TextureOnDevice.RoundsFormattedStores).
+TEST(SurfaceFormatted, RoundsTowardsZero) {
+  EXPECT_EQ(stored<std::uint16_t>({f, 16, 4}, {0x3f801000, 0x3f803000, 0x3f801001, 0xbf801000}),
+            (std::vector<std::uint16_t>{0x3c00, 0x3c01, 0x3c00, 0xbc00}));
+  EXPECT_EQ(
+      stored<std::uint16_t>({f, 16, 4}, {bits_of(65519), bits_of(65520), bits_of(1e30F), bits_of(-65520)}),
+      (std::vector<std::uint16_t>{0x7bff, 0x7bff, 0x7bff, 0xfbff}));
+  EXPECT_EQ(stored<std::uint16_t>({f, 16, 4}, {0x33000000, 0x33000001, 0x33c00000, 0x7fc12345}),
+            (std::vector<std::uint16_t>{0, 0, 1, 0x7e09}));
 }
 
 TEST(SurfaceFormatted, OfEveryGeometry) {

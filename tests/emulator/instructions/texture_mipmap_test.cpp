@@ -69,8 +69,8 @@ TEST(TextureMipmap, FetchesFromALevel) {
   EXPECT_EQ(mipmap.fetch(tex_level, mipmap.texture(), {at(0.95F, 0.95F, 2)}), (std::vector<float>{37}));
 }
 
-// Which level half way between two is the nearest is not documented, and to be confirmed on a GPU:
-// TextureOnDevice.LevelsOfMipmaps.
+// Which level half way between two is the nearest is not documented: the answer of an H200
+// (TextureOnDevice.LevelsOfMipmaps).
 TEST(TextureMipmap, TakesTheSmallerTextureHalfWay) {
   Mipmap mipmap;
   EXPECT_EQ(mipmap.fetch(tex_level, mipmap.texture(), {at(0, 0, 0.5F), at(0, 0, 1.5F)}),
@@ -92,6 +92,18 @@ TEST(TextureMipmap, AddsTheBiasThenClamps) {
             (std::vector<float>{100, 100, 200, 200}));
 }
 
+// The answers of an H200 (TextureOnDevice.BiasWithoutALevel).
+TEST(TextureMipmap, ClampsButDoesNotBiasWithoutALevel) {
+  Mipmap mipmap;
+  Sampling sampling = sampled(TextureAddressMode::clamp, true);
+  sampling.level_bias = 1;
+  EXPECT_EQ(mipmap.fetch(tex_2d, mipmap.emulator.create_texture(mipmap.image, sampling), {at(0, 0)}),
+            (std::vector<float>{0}));
+  sampling.least_level = 2;
+  EXPECT_EQ(mipmap.fetch(tex_2d, mipmap.emulator.create_texture(mipmap.image, sampling), {at(0, 0)}),
+            (std::vector<float>{200}));
+}
+
 TEST(TextureMipmap, FiltersBetweenLevels) {
   Mipmap mipmap;
   // One texel of each level.
@@ -104,8 +116,8 @@ TEST(TextureMipmap, FiltersBetweenLevels) {
   EXPECT_EQ(mipmap.fetch(tex_level, linear,
                          {at(0.5F, 0.5F, 0), at(0.5F, 0.5F, 1), at(0.5F, 0.5F, 2), at(0.5F, 0.5F, 0.75F)}),
             (std::vector<float>{18.5F, 106.5F, 200.5F, (18.5F + 3 * 106.5F) / 4}));
-  // Weights have 8 fractional bits.
-  EXPECT_EQ(mipmap.fetch(tex_level, points, {at(0, 0, 1 + 1.0F / 1024), at(0, 0, 1 + 1.0F / 256)}),
+  // Weights have 8 fractional bits, of which an H200 rounds none up.
+  EXPECT_EQ(mipmap.fetch(tex_level, points, {at(0, 0, 1 + 3.0F / 1024), at(0, 0, 1 + 1.0F / 256)}),
             (std::vector<float>{100, 100 + 100.0F / 256}));
 }
 
