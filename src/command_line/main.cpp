@@ -134,7 +134,8 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
 
 // What CLI11 says of wrong arguments, in plainer words where it has none.
 std::string told(const CLI::ParseError& error) {
-  const std::string text = error.what(), twice = ": At Most 1 required but received ";
+  const std::string twice = ": At Most 1 required but received ";
+  std::string text = error.what();
   const std::size_t at = text.find(twice);
   if (at == std::string::npos) return text;
   return text.substr(0, at) + " is given " + text.substr(at + twice.size()) + " times but must be given once";

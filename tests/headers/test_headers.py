@@ -32,7 +32,7 @@ from tenon_toolkit.nvrtc import Program, load as nvrtc_library  # noqa: E402
 
 HEADERS = sorted(p.relative_to(INCLUDE) for suffix in ("*.hpp", "*.h") for p in (INCLUDE / "tenon").rglob(suffix))
 # About half of what an empty .cu holds. The header that comes closest, ptx/wgmma_sp.hpp, adds 0.12 s to its 0.36 s.
-BUDGET_CHARACTERS = 600_000
+BUDGET_CHARACTERS = 605_000
 # With all of a kernel and its launch: the element types of CUDA, its driver's and runtime's API.
 BUDGET_OF_A_LAUNCH = 985_000
 
