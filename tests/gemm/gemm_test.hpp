@@ -73,8 +73,8 @@ class GemmTest : public DeviceTest, public ::testing::WithParamInterface<std::st
   // Whether the kernel reads an unaligned B without a copy.
   static bool takes_unaligned_b() { return kernel().unaligned && !kernel().swap_ab; }
 
-  // The types of C. The hand-written module, the integer kernels (but for those that convert their sums) and
-  // those for f64 have one each.
+  // The types of C. The hand-written module and the kernels for f64 have one type each, and so do integer
+  // kernels that store their sums as they are.
   static std::vector<Type> outputs() {
     if (kernel().copy == Copy::module) return {Type::f16};
     if (kernel().accumulate == Type::s32 && !kernel().fused) return {Type::s32};

@@ -116,7 +116,7 @@ TEST(TextureMipmap, FiltersBetweenLevels) {
   EXPECT_EQ(mipmap.fetch(tex_level, linear,
                          {at(0.5F, 0.5F, 0), at(0.5F, 0.5F, 1), at(0.5F, 0.5F, 2), at(0.5F, 0.5F, 0.75F)}),
             (std::vector<float>{18.5F, 106.5F, 200.5F, (18.5F + 3 * 106.5F) / 4}));
-  // Weights have 8 fractional bits, of which an H200 rounds none up.
+  // Weights have 8 fractional bits, and an H200 cuts the others off.
   EXPECT_EQ(mipmap.fetch(tex_level, points, {at(0, 0, 1 + 3.0F / 1024), at(0, 0, 1 + 1.0F / 256)}),
             (std::vector<float>{100, 100 + 100.0F / 256}));
 }
