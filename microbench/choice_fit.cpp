@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <limits>
 #include <map>
+#include <ostream>
 #include <utility>
 
+#include "gemm/cost_correction.hpp"
 #include "gemm/select.hpp"
 #include "host/plan.hpp"
 #include "microbench/choice_recorder.hpp"
@@ -115,31 +117,47 @@ void ChoiceFit::use(const std::map<std::string, double>& efficiencies) const {
 double ChoiceFit::cost(const Recorded& recorded, const Candidate& candidate,
                        const CostParameters& parameters) const {
   return candidate.copies +
-         estimated_cost(kernels_[candidate.kernel], candidate.problem, recorded.record->device, parameters);
+         modelled_cost(kernels_[candidate.kernel], candidate.problem, recorded.record->device, parameters);
 }
 
-double ChoiceFit::regret(const Recorded& recorded, const CostParameters& parameters,
-                         const Candidate** chosen) const {
+double ChoiceFit::corrected_cost(const Recorded& recorded, const Candidate& candidate) const {
+  return candidate.copies +
+         estimated_cost(kernels_[candidate.kernel], candidate.problem, recorded.record->device);
+}
+
+const ChoiceFit::Candidate& ChoiceFit::chosen(const Recorded& recorded, const Cost& cost) {
+  const Candidate* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : recorded.candidates) {
-    const double cost = this->cost(recorded, candidate, parameters);
-    if (cost >= least) continue;
-    least = cost;
-    *chosen = &candidate;
+    const double found = cost(recorded, candidate);
+    if (best != nullptr && found >= least) continue;
+    least = found;
+    best = &candidate;
   }
-  return (*chosen)->microseconds / recorded.least;
+  return *best;
 }
 
-std::vector<double> ChoiceFit::regrets(const FittedModel& model, Half half, const std::string& group) const {
-  use(model.efficiencies);
+std::vector<double> ChoiceFit::regrets(const Cost& cost, Half half, const std::string& group) const {
   std::vector<double> result;
   for (const Recorded& recorded : problems_) {
     if (recorded.half != half) continue;
     if (!group.empty() && recorded.times->problem.group != group) continue;
-    const Candidate* chosen = nullptr;
-    result.push_back(regret(recorded, model.parameters, &chosen));
+    result.push_back(chosen(recorded, cost).microseconds / recorded.least);
   }
   return result;
+}
+
+std::vector<double> ChoiceFit::regrets(const FittedModel& model, Half half, const std::string& group) const {
+  use(model.efficiencies);
+  return regrets([&](const Recorded& recorded,
+                     const Candidate& candidate) { return cost(recorded, candidate, model.parameters); },
+                 half, group);
+}
+
+std::vector<double> ChoiceFit::corrected_regrets(Half half, const std::string& group) const {
+  return regrets([&](const Recorded& recorded,
+                     const Candidate& candidate) { return corrected_cost(recorded, candidate); },
+                 half, group);
 }
 
 double ChoiceFit::soft_regret(const Recorded& recorded, const CostParameters& parameters) const {
@@ -237,19 +255,43 @@ FittedModel ChoiceFit::fit(const FittedModel& start, int trials) const {
   return best;
 }
 
-std::string ChoiceFit::worst_problems(const FittedModel& model, double above) const {
-  use(model.efficiencies);
+std::string ChoiceFit::worst_problems(double above) const {
   std::string text;
   for (const Recorded& recorded : problems_) {
-    const Candidate* chosen = nullptr;
-    const double ratio = regret(recorded, model.parameters, &chosen);
+    const Candidate& taken = chosen(recorded, [&](const Recorded& of, const Candidate& candidate) {
+      return corrected_cost(of, candidate);
+    });
+    const double ratio = taken.microseconds / recorded.least;
     if (ratio <= above) continue;
     char numbers[64];
     std::snprintf(numbers, sizeof numbers, "%.3f %8.1f us  ", ratio, recorded.least);
-    text += numbers + describe(recorded.times->problem) + ": " + chosen->name + ", fastest " +
+    text += numbers + describe(recorded.times->problem) + ": " + taken.name + ", fastest " +
             fastest(*recorded.times).name + "\n";
   }
   return text;
+}
+
+std::size_t ChoiceFit::write_features(std::ostream& out, std::size_t first) const {
+  if (first == 0) {
+    out << "problem\tmachine\tgroup\thalf\tlog us\tlog model";
+    for (const char* const name : cost_feature_names) out << '\t' << name;
+    out << '\n';
+  }
+  for (const Recorded& recorded : problems_) {
+    const DeviceDescription& device = recorded.record->device;
+    for (const Candidate& candidate : recorded.candidates) {
+      const Kernel& kernel = kernels_[candidate.kernel];
+      if (!is_corrected(kernel) || candidate.copies != 0) continue;
+      out << first << '\t' << recorded.record->machine << '\t' << recorded.times->problem.group << '\t'
+          << (recorded.half == Half::fitted ? "fitted" : "judged") << '\t' << std::log(candidate.microseconds)
+          << '\t' << std::log(modelled_cost(kernel, candidate.problem, device));
+      const WgmmaEstimate estimate = wgmma_estimate(kernel, candidate.problem, device);
+      for (const float feature : cost_features(kernel, candidate.problem, estimate)) out << '\t' << feature;
+      out << '\n';
+    }
+    ++first;
+  }
+  return first;
 }
 
 }  // namespace tenon::microbench

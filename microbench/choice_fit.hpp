@@ -1,11 +1,15 @@
 // Fits the cost model (gemm/cost_model.hpp) to recorded times of every kernel, of one device or of several:
-// its parameters, and the efficiencies of tiles that kernels.csv has.
+// its parameters, and the efficiencies of tiles that kernels.csv has. What is learned beside the model
+// (gemm/cost_correction.hpp) is fitted afterwards, by fit_correction.py, to the table that write_features()
+// makes.
 //
 // Half of the recorded problems are fitted, the other half judges. What is minimised is how much longer the
 // kernel of least expected cost takes than the fastest one, and a little the error of the expected times of
 // kernels that are nearly as fast: it says in which direction a parameter is wrong where no choice changes.
 #pragma once
 
+#include <functional>
+#include <iosfwd>
 #include <map>
 #include <string>
 #include <vector>
@@ -44,8 +48,11 @@ class ChoiceFit {
   // The halves: every other problem of each group of a record.
   enum class Half { fitted, judged };
 
-  // Ratios of the chosen kernel's time to the least. group: only of that group, unless it is empty.
+  // Ratios of the chosen kernel's time to the least, by the model alone. group: only of that group, unless it
+  // is empty.
   std::vector<double> regrets(const FittedModel& model, Half half, const std::string& group = {}) const;
+  // By estimated_cost(), as gemm() chooses.
+  std::vector<double> corrected_regrets(Half half, const std::string& group = {}) const;
   // The mean logarithm of the regret over the fitted half, of a choice that is not sure of its costs: it
   // takes each kernel with a probability that falls by e where its cost grows by `uncertainty`. So the costs
   // of all kernels near the best one count, and small changes of the parameters show. More by
@@ -56,8 +63,13 @@ class ChoiceFit {
   // has moved from `start`: one that decides little stays where it was. Random search: each trial changes one
   // to three numbers of the best model so far.
   FittedModel fit(const FittedModel& start, int trials) const;
-  // A line for each problem whose regret is above `above`.
-  std::string worst_problems(const FittedModel& model, double above) const;
+  // A line for each problem whose regret is above `above`, as gemm() chooses.
+  std::string worst_problems(double above) const;
+  // The table that fit_correction.py reads: a line of names, and one for each time of a kernel whose cost is
+  // corrected and whose operands need no copy. Separated by tabs: the problem's number, its record's machine,
+  // its group, its half, the logarithms of the microseconds and of the cost by the model alone, features.
+  // first: the number of the first problem. Returns the number after the last one.
+  std::size_t write_features(std::ostream& out, std::size_t first = 0) const;
 
  private:
   struct Candidate {
@@ -79,7 +91,10 @@ class ChoiceFit {
   double cost(const Recorded& recorded, const Candidate& candidate, const CostParameters& parameters) const;
   double soft_regret(const Recorded& recorded, const CostParameters& parameters) const;
   double error(const Recorded& recorded, const CostParameters& parameters) const;
-  double regret(const Recorded& recorded, const CostParameters& parameters, const Candidate** chosen) const;
+  using Cost = std::function<double(const Recorded& recorded, const Candidate& candidate)>;
+  static const Candidate& chosen(const Recorded& recorded, const Cost& cost);
+  std::vector<double> regrets(const Cost& cost, Half half, const std::string& group) const;
+  double corrected_cost(const Recorded& recorded, const Candidate& candidate) const;
   double minimised(const FittedModel& model, const FittedModel& start) const;
   void use(const std::map<std::string, double>& efficiencies) const;
 

@@ -1,7 +1,7 @@
 // Recorded times of every kernel that computes a problem, and the regret of a choice among them.
 //
-// tenon_gemm_benchmark --choices writes such a record to microbench/results/<machine>/choices.json. A test
-// reads it to judge gemm()'s choice on machines without a GPU.
+// tenon_gemm_benchmark --choices writes such a record to microbench/results/<machine>/choices_SEED.json. A
+// test reads it to judge gemm()'s choice on machines without a GPU.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "gemm/kernel.hpp"
 #include "microbench/choice_fit.hpp"
@@ -16,21 +18,23 @@
 namespace tenon::microbench {
 namespace {
 
-void print_regrets(const char* what, const ChoiceRecord& record, const ChoiceFit& fit,
-                   const FittedModel& model) {
+using Half = ChoiceFit::Half;
+
+void print_regrets(const char* what, const ChoiceRecord& record,
+                   const std::function<std::vector<double>(Half, const std::string&)>& regrets) {
   std::printf("%s, %s:\n%-10s %8s %8s %8s %8s %8s\n", record.machine.c_str(), what, "group", "half",
               "problems", "mean", "95 %", "worst");
   std::vector<std::string> groups = choice_groups();
   groups.emplace_back();
   for (const std::string& group : groups) {
-    for (const ChoiceFit::Half half : {ChoiceFit::Half::fitted, ChoiceFit::Half::judged}) {
-      std::vector<double> all = fit.regrets(model, half, group);
+    for (const Half half : {Half::fitted, Half::judged}) {
+      std::vector<double> all = regrets(half, group);
       if (all.empty()) continue;
       std::sort(all.begin(), all.end());
       double sum = 0;
       for (const double ratio : all) sum += std::log(ratio);
       std::printf("%-10s %8s %8zu %8.4f %8.4f %8.4f\n", group.empty() ? "all" : group.c_str(),
-                  half == ChoiceFit::Half::fitted ? "fitted" : "judged", all.size(),
+                  half == Half::fitted ? "fitted" : "judged", all.size(),
                   std::exp(sum / static_cast<double>(all.size())),
                   all[static_cast<std::size_t>(0.95 * static_cast<double>(all.size()))], all.back());
     }
@@ -55,6 +59,7 @@ int run(int argc, char** argv) {
   int trials = 6000;
   double above = 0;
   bool losses = false;
+  std::string features;
   app.add_option("records", paths, "files of tenon_gemm_benchmark --choices; several are fitted together")
       ->required()
       ->check(CLI::ExistingFile);
@@ -64,10 +69,11 @@ int run(int argc, char** argv) {
   app.add_option("--worst", above,
                  "list the problems whose choice takes more than this ratio of the least time");
   app.add_flag("--losses", losses, "list what is lost without each kernel");
+  app.add_option("--features", features, "write the table that fit_correction.py reads, and stop");
   app.footer(
-      "Examples:\n  tenon_fit_choices microbench/results/h100/choices.json "
-      "microbench/results/h200/choices.json\n"
+      "Examples:\n  tenon_fit_choices microbench/results/h*00/choices_*.json\n"
       "  tenon_fit_choices choices.json --trials 0 --worst 1.1 --losses\n"
+      "  tenon_fit_choices microbench/results/h*00/choices_*.json --features features.tsv\n"
       "Exit status: 0 done, 2 bad usage, or a file that is no such record, 3 standard output cannot be "
       "written.");
   try {
@@ -86,11 +92,26 @@ int run(int argc, char** argv) {
     together.push_back(&record);
     alone.emplace_back(std::vector<const ChoiceRecord*>{&record}, kernels());
   }
+  if (!features.empty()) {
+    std::ofstream out(features);
+    std::size_t problems = 0;
+    for (const ChoiceFit& fit : alone) problems = fit.write_features(out, problems);
+    if (!out.flush()) throw Failure(features + " cannot be written");
+    std::printf("%zu problems\n", problems);
+    return 0;
+  }
   const auto print_all = [&](const char* what, const FittedModel& model) {
-    for (std::size_t i = 0; i < records.size(); ++i) print_regrets(what, records[i], alone[i], model);
+    for (std::size_t i = 0; i < records.size(); ++i)
+      print_regrets(what, records[i], [&](Half half, const std::string& group) {
+        return alone[i].regrets(model, half, group);
+      });
   };
   const FittedModel start = model_of(cost_parameters(records[0].device), kernels());
-  print_all("as they are", start);
+  print_all("the model alone", start);
+  for (std::size_t i = 0; i < records.size(); ++i)
+    print_regrets("as gemm() chooses", records[i], [&](Half half, const std::string& group) {
+      return alone[i].corrected_regrets(half, group);
+    });
   const FittedModel fitted = trials > 0 ? ChoiceFit(together, kernels()).fit(start, trials) : start;
   if (trials > 0) {
     for (const FittedParameter& parameter : fitted_parameters())
@@ -98,10 +119,10 @@ int run(int argc, char** argv) {
                   fitted.parameters.*parameter.member);
     for (const auto& [tile, efficiency] : fitted.efficiencies)
       std::printf("  %-32s %10.4g -> %10.4g\n", tile.c_str(), start.efficiencies.at(tile), efficiency);
-    print_all("fitted", fitted);
+    print_all("the model alone, fitted", fitted);
   }
   for (std::size_t i = 0; i < records.size(); ++i) {
-    if (above > 0) std::printf("%s", alone[i].worst_problems(fitted, above).c_str());
+    if (above > 0) std::printf("%s", alone[i].worst_problems(above).c_str());
     if (!losses) continue;
     std::printf("%s, best time without a kernel, over the best time:\n%8s %8s %8s\n",
                 records[i].machine.c_str(), "mean", "worst", "problems");

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstdint>
 
+#include "gemm/cost_correction.hpp"
 #include "gemm/fitted_columns.hpp"
 #include "gemm/problem_shape.hpp"
 #include "gemm/result.hpp"
 #include "gemm/select.hpp"
 #include "gemm/swapped_operands.hpp"
+#include "gemm/wgmma_estimate.hpp"
 #include "tenon/gemm/row_interleaved.hpp"
 #include "tenon/gemm/tile_scheduler.hpp"
 #include "tenon/gemm/tile_scheduler_stream_k.hpp"
@@ -63,17 +65,6 @@ double memory_of(const DeviceDescription& device, const CostParameters& c) noexc
   return device.memory_bytes_per_clock / (c.memory_bytes_per_clock * std::max(sms, 1));
 }
 
-// What a CTA of a wgmma kernel loads of an operand for a k-tile.
-struct OperandLoads {
-  double whole;     // bytes, if the cluster shared nothing
-  double own;       // bytes, of these, that the CTA loads itself
-  double fresh;     // bytes, of those, that no other SM near the same half of the L2 has brought there
-  double requests;  // of each of its lines in a k-tile, for each CTA that loads at the same time
-  double most;      // bytes in a clock, to an SM
-
-  double received() const noexcept { return whole - own; }
-};
-
 // rows: of the tile; all_rows: of the operand; sharing: CTAs of a cluster that load the rows together;
 // readers: clusters that read the same rows; memory: memory_of() the device.
 OperandLoads loads_of(double rows, double row_bytes, double work, std::int64_t all_rows, int sharing,
@@ -89,30 +80,21 @@ OperandLoads loads_of(double rows, double row_bytes, double work, std::int64_t a
   return loads;
 }
 
-struct KTileLoads {
-  OperandLoads a, b;
-  double memory;
-
-  double unshared() const noexcept { return a.whole + b.whole; }
-  // The time, where so many CTAs load at once, on such a part of the SMs.
-  double clocks(double ctas, double part_of_sms, const CostParameters& c) const noexcept {
-    const double from_l2 = c.bytes_per_clock / part_of_sms,
-                 fresh = memory * c.fresh_bytes_per_clock / part_of_sms;
-    return a.own / std::min(from_l2, a.most) + b.own / std::min(from_l2, b.most) +
-           (a.fresh + b.fresh) / fresh + (a.received() + b.received()) / c.received_bytes_per_clock +
-           c.line_clocks * ctas * (a.requests + b.requests);
-  }
-};
-
-// CTAs of a cluster along m and n, columns of a tile, and tiles of C, with those beyond its rows and columns.
-struct TileGrid {
-  int along_m, along_n, columns;
-  std::int64_t tiles_m, tiles_n;
-};
+// The time of the loads of a k-tile in clocks, where so many CTAs load at once, on such a part of the SMs.
+// memory: memory_of() the device.
+double clocks_of(const KTileLoads& loads, double memory, double ctas, double part_of_sms,
+                 const CostParameters& c) noexcept {
+  const OperandLoads &a = loads.a, &b = loads.b;
+  const double from_l2 = c.bytes_per_clock / part_of_sms,
+               fresh = memory * c.fresh_bytes_per_clock / part_of_sms;
+  return a.own / std::min(from_l2, a.most) + b.own / std::min(from_l2, b.most) + (a.fresh + b.fresh) / fresh +
+         (a.received() + b.received()) / c.received_bytes_per_clock +
+         c.line_clocks * ctas * (a.requests + b.requests);
+}
 
 // problem: as the tensor cores compute it.
 KTileLoads loads_of(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
-                    const CostParameters& c, const TileGrid& grid) noexcept {
+                    const CostParameters& c, const WgmmaEstimate& e) noexcept {
   // A single tile along m or n loads no rows that the operand does not have (RegisterBudget::loads_residue).
   const auto loaded = [](int tile, std::int64_t extent, bool has_residue_extent) {
     return static_cast<double>(
@@ -121,78 +103,76 @@ KTileLoads loads_of(const Kernel& kernel, const Gemm& problem, const DeviceDescr
   const double rows = loaded(kernel.rows(), problem.m, kernel.loads_residue && problem.a.order == row_major);
   // Of a B whose rows are contiguous whole panels of 128 bytes are loaded.
   const int panel = problem.b.order == column_major ? 1 : 128 / static_cast<int>(bytes(kernel.type));
-  const double columns = loaded(static_cast<int>(round_up_divide(grid.columns, panel)) * panel, problem.n,
+  const double columns = loaded(static_cast<int>(round_up_divide(e.columns, panel)) * panel, problem.n,
                                 kernel.loads_residue && problem.b.order == column_major);
   const double row_bytes = static_cast<double>(kernel.tile_k) * static_cast<double>(bytes(kernel.type));
   // Kernels with row-interleaved views were fitted without the work of the L2.
   const bool is_row_interleaved = kernel.row_interleaved || kernel.unaligned;
   const auto work = [&](const ConstMatrix& matrix) { return is_row_interleaved ? 1 : l2_work(matrix, c); };
   const auto readers = [](std::int64_t tiles, int sharing) { return static_cast<double>(tiles) / sharing; };
+  const double memory = memory_of(device, c);
   KTileLoads loads;
-  loads.memory = memory_of(device, c);
-  loads.a =
-      loads_of(rows, row_bytes, work(problem.a), problem.m, grid.along_n, readers(grid.tiles_n, grid.along_n),
-               part_of_l2(problem.m, problem, device), loads.memory, c);
-  loads.b =
-      loads_of(columns, row_bytes, work(problem.b), problem.n, grid.along_m,
-               readers(grid.tiles_m, grid.along_m), part_of_l2(problem.n, problem, device), loads.memory, c);
+  loads.a = loads_of(rows, row_bytes, work(problem.a), problem.m, e.along_n, readers(e.tiles_n, e.along_n),
+                     part_of_l2(problem.m, problem, device), memory, c);
+  loads.b = loads_of(columns, row_bytes, work(problem.b), problem.n, e.along_m, readers(e.tiles_m, e.along_m),
+                     part_of_l2(problem.n, problem, device), memory, c);
   return loads;
 }
 
-// The time of a wgmma kernel in clocks, but for its start. A k-tile takes as long as its multiplication or
-// its loads, whichever is longer (overlapped()). Each CTA of a cluster along m (n) loads a part of B (A) for
-// all of them. A cluster computes all of its tiles, even those beyond the rows (columns) of C. start: the
-// time before the kernel multiplies at its full rate, while the loads of its first k-tiles are under way and
-// the CTAs of its clusters begin.
-double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescription& device,
-                    const CostParameters& c, double* start) noexcept {
-  // The product that the tensor cores compute.
-  const Gemm problem = kernel.swap_ab ? with_swapped_operands(given) : given;
+// The parts of the time of a wgmma kernel. A k-tile takes as long as its multiplication or its loads,
+// whichever is longer (overlapped()). Each CTA of a cluster along m (n) loads a part of B (A) for all of
+// them. A cluster computes all of its tiles, even those beyond the rows (columns) of C.
+WgmmaEstimate parts_of_time(const Kernel& kernel, const Gemm& given, const DeviceDescription& device,
+                            const CostParameters& c) noexcept {
+  const Gemm problem = computed_problem(kernel, given);
+  WgmmaEstimate e;
   const int tile_m = kernel.rows();
   const int sms = std::max(device.multiprocessors, 1);
-  const bool on_l2_lines = kernel.unaligned && begins_lines_of_the_l2(problem.a);
-  const bool b_is_shared = on_l2_lines && shares_unaligned_b(problem.m, problem.n, tile_m, kernel.columns());
+  e.on_l2_lines = kernel.unaligned && begins_lines_of_the_l2(problem.a);
+  const bool b_is_shared =
+      e.on_l2_lines && shares_unaligned_b(problem.m, problem.n, tile_m, kernel.columns());
   const int sharing = kernel.cluster / kernel.split;
-  const int along_n = b_is_shared ? 1 : kernel.swap_ab ? sharing / kernel.cluster_n : kernel.cluster_n;
-  const int along_m = sharing / along_n;
-  const int tile_n = columns_of_tiles(kernel, problem, along_m, along_n, device);
+  e.along_n = b_is_shared ? 1 : kernel.swap_ab ? sharing / kernel.cluster_n : kernel.cluster_n;
+  e.along_m = sharing / e.along_n;
+  e.columns = columns_of_tiles(kernel, problem, e.along_m, e.along_n, device);
   const auto rows_of_c = static_cast<int>(problem.m);
-  const std::int64_t tiles_m = kernel.row_interleaved ? RowInterleavedTiles<2>::tiles_of(rows_of_c)
-                               : kernel.unaligned && copy_alignment(problem.a) < 16
-                                   ? row_interleaved_tiles(rows_of_c, tile_m, 1)
-                                   : round_up_divide(problem.m, std::int64_t{tile_m} * along_m) * along_m;
-  const std::int64_t tiles_n = round_up_divide(problem.n, std::int64_t{tile_n} * along_n) * along_n;
+  e.tiles_m = kernel.row_interleaved ? RowInterleavedTiles<2>::tiles_of(rows_of_c)
+              : kernel.unaligned && copy_alignment(problem.a) < 16
+                  ? row_interleaved_tiles(rows_of_c, tile_m, 1)
+                  : round_up_divide(problem.m, std::int64_t{tile_m} * e.along_m) * e.along_m;
+  e.tiles_n = round_up_divide(problem.n, std::int64_t{e.columns} * e.along_n) * e.along_n;
   // Unaligned rows begin up to so many elements inside their first k-tile.
   const int leading = kernel.row_interleaved ? 7 : kernel.unaligned ? 15 : 0;
-  const std::int64_t k_tiles = round_up_divide(problem.k + leading, kernel.tile_k);
+  e.k_tiles = round_up_divide(problem.k + leading, kernel.tile_k);
 
-  const double narrowed = static_cast<double>(kernel.columns() - tile_n) / kernel.columns();
-  double multiplying = 2.0 * tile_m * kernel.columns() * kernel.tile_k * (1 - c.columns_clocks * narrowed) /
-                       (c.flop_per_clock * tensor_rate(kernel.type) * kernel.efficiency);
-  if (on_l2_lines) multiplying *= kernel.efficiency / c.unaligned_on_l2_lines;
-  const KTileLoads loads = loads_of(kernel, problem, device, c, {along_m, along_n, tile_n, tiles_m, tiles_n});
+  const double narrowed = static_cast<double>(kernel.columns() - e.columns) / kernel.columns();
+  e.multiplying = 2.0 * tile_m * kernel.columns() * kernel.tile_k * (1 - c.columns_clocks * narrowed) /
+                  (c.flop_per_clock * tensor_rate(kernel.type) * kernel.efficiency);
+  if (e.on_l2_lines) e.multiplying *= kernel.efficiency / c.unaligned_on_l2_lines;
+  e.loads = loads_of(kernel, problem, device, c, e);
+  e.part_of_l2_a = part_of_l2(problem.m, problem, device);
+  e.part_of_l2_b = part_of_l2(problem.n, problem, device);
   if (kernel.unaligned) {
     const double far = far_of(part_of_l2(std::max(problem.m, problem.n), problem, device), c);
-    multiplying *= 1 + far * (kernel.efficiency / c.unaligned_from_memory - 1);
+    e.multiplying *= 1 + far * (kernel.efficiency / c.unaligned_from_memory - 1);
   }
   const int all_sms = device.is_limited() ? device.all_multiprocessors : sms;
-  const std::int64_t clusters = clusters_at_once(kernel.cluster, sms);
-  const std::int64_t cluster_tiles = tiles_m / along_m * (tiles_n / along_n);
+  e.clusters = clusters_at_once(kernel.cluster, sms);
+  e.cluster_tiles = e.tiles_m / e.along_m * (e.tiles_n / e.along_n);
   // The loads of a k-tile where so many clusters load at once: they share the bytes of the L2 and of memory.
+  const double memory = memory_of(device, c);
   const auto loading_among = [&](std::int64_t loading_clusters) {
     const auto ctas = static_cast<double>(loading_clusters * kernel.cluster);
-    return loads.clocks(ctas, ctas / all_sms, c);
+    return clocks_of(e.loads, memory, ctas, ctas / all_sms, c);
   };
-  const double loading = loading_among(std::min(cluster_tiles, clusters));
-  const double k_tile = overlapped(multiplying, loading);
+  e.loading = loading_among(std::min(e.cluster_tiles, e.clusters));
+  e.k_tile = overlapped(e.multiplying, e.loading);
   // Of the last wave, which may have fewer clusters.
-  const std::int64_t last_clusters = cluster_tiles % clusters == 0 ? clusters : cluster_tiles % clusters;
-  const double last_k_tile = overlapped(multiplying, loading_among(last_clusters));
-  *start = c.launch_clocks + c.start_k_tiles * std::min(multiplying, loading) + c.start_loads * loading +
-           c.cluster_clocks * (kernel.cluster - 1) +
-           (kernel.partial_bytes != 0 ? c.streamed_launch_clocks : 0);
-  // Where the CTAs of a cluster share nothing, in tail split-K.
-  const double unshared_k_tile = std::max(k_tile, loads.unshared() / c.bytes_per_clock);
+  const std::int64_t last = e.cluster_tiles % e.clusters;
+  e.last_k_tile = overlapped(e.multiplying, loading_among(last == 0 ? e.clusters : last));
+  e.start = c.launch_clocks + c.start_k_tiles * std::min(e.multiplying, e.loading) +
+            c.start_loads * e.loading + c.cluster_clocks * (kernel.cluster - 1) +
+            (kernel.partial_bytes != 0 ? c.streamed_launch_clocks : 0);
 
   // The consumer warpgroups of a tile store their parts of it at the same time.
   // Of tiles of 64 rows, warps without a row of C do not store.
@@ -200,18 +180,25 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
       tile_m == 64 ? static_cast<double>(std::min<std::int64_t>(round_up_divide(problem.m, 16) * 16, tile_m))
                    : tile_m;
   const int warpgroups = kernel.unaligned ? 1 : std::max(tile_m / std::max(kernel.warp_rows(), 1), 1);
-  const double stored = stored_rows * tile_n / warpgroups;
-  const double elements = static_cast<double>(tile_m) * tile_n / warpgroups;  // all are reduced
-  const double storing = c.tile_clocks + clocks_of_element(kernel, given, c) * stored +
-                         (tile_n % 64 != 0 && !kernel.swap_ab ? c.narrow_subtile_clocks : 0);
+  e.storing = c.tile_clocks + clocks_of_element(kernel, given, c) * stored_rows * e.columns / warpgroups +
+              (e.columns % 64 != 0 && !kernel.swap_ab ? c.narrow_subtile_clocks : 0);
+  e.elements = static_cast<double>(tile_m) * e.columns / warpgroups;
+  return e;
+}
+
+// The time of a wgmma kernel in clocks, but for its start.
+double wgmma_clocks(const WgmmaEstimate& e, const Kernel& kernel, const Gemm& given,
+                    const DeviceDescription& device, const CostParameters& c) noexcept {
+  const Gemm problem = computed_problem(kernel, given);
   // A last k-tile that holds only the leading elements takes one of its four wgmma steps.
   const double saved = kernel.unaligned && (problem.k - 1) % kernel.tile_k >= kernel.tile_k - 15 ? 0.75 : 0;
-  const double multiplied_k_tiles = static_cast<double>(k_tiles) - saved;
-  const double mainloop = multiplied_k_tiles * k_tile, last_mainloop = multiplied_k_tiles * last_k_tile;
-  const double tile = mainloop + storing, last_tile = last_mainloop + storing;
+  const double multiplied_k_tiles = static_cast<double>(e.k_tiles) - saved;
+  const double mainloop = multiplied_k_tiles * e.k_tile, last_mainloop = multiplied_k_tiles * e.last_k_tile;
+  const double tile = mainloop + e.storing, last_tile = last_mainloop + e.storing;
+  const std::int64_t in_last_wave = e.cluster_tiles % e.clusters;
   if (kernel.partial_bytes != 0) {
-    const auto tiles = static_cast<int>(cluster_tiles), all = static_cast<int>(clusters),
-               k_tiles_of_tile = static_cast<int>(k_tiles);
+    const auto tiles = static_cast<int>(e.cluster_tiles), all = static_cast<int>(e.clusters),
+               k_tiles_of_tile = static_cast<int>(e.k_tiles);
     const double operand_bytes =
         part_of_l2(problem.m + problem.n, problem, device) * static_cast<double>(device.l2_bytes);
     const StreamK division =
@@ -221,46 +208,49 @@ double wgmma_clocks(const Kernel& kernel, const Gemm& given, const DeviceDescrip
     const int share = StreamK::share(tiles - division.whole_tiles, all, division.pieces);
     const auto received = static_cast<double>(round_up_divide(division.pieces - 1, share));
     return static_cast<double>(round_up_divide(division.whole_tiles, all)) * tile +
-           share * mainloop / division.pieces + storing + c.streamed_clocks * elements * (1 + received) +
+           share * mainloop / division.pieces + e.storing + c.streamed_clocks * e.elements * (1 + received) +
            c.streamed_wait_clocks;
   }
   if (kernel.splits_tail) {
     const std::int64_t k_tiles_of_k = round_up_divide(problem.k, kernel.tile_k);
     const bool is_split =
-        TailSplit::split_tiles(static_cast<int>(cluster_tiles % clusters), static_cast<int>(clusters),
+        TailSplit::split_tiles(static_cast<int>(in_last_wave), static_cast<int>(e.clusters),
                                static_cast<int>(std::min<std::int64_t>(k_tiles_of_k, INT32_MAX))) != 0;
-    const double slowdown = !kernel.unaligned ? unshared_k_tile / k_tile
-                            : on_l2_lines     ? 1
+    // The CTAs of a split tile's cluster share nothing.
+    const double unshared_k_tile = std::max(e.k_tile, e.loads.unshared() / c.bytes_per_clock);
+    const double slowdown = !kernel.unaligned ? unshared_k_tile / e.k_tile
+                            : e.on_l2_lines   ? 1
                                               : c.unaligned_tail_split;
-    const double last_wave = cluster_tiles % clusters == 0 ? 0
-                             : is_split ? (slowdown * mainloop + storing) / 2 + c.reduction_clocks * elements
-                                        : last_tile;
-    const std::int64_t full_waves = cluster_tiles / clusters;
+    const double last_wave = in_last_wave == 0 ? 0
+                             : is_split
+                                 ? (slowdown * mainloop + e.storing) / 2 + c.reduction_clocks * e.elements
+                                 : last_tile;
+    const std::int64_t full_waves = e.cluster_tiles / e.clusters;
     return static_cast<double>(full_waves) * tile + last_wave;
   }
-  const auto waves = static_cast<double>(round_up_divide(cluster_tiles, clusters));
+  const auto waves = static_cast<double>(round_up_divide(e.cluster_tiles, e.clusters));
   const bool is_persistent = kernel.cluster <= 2 || device.is_limited();
   const double again = is_persistent ? 0 : (waves - 1) * c.wave_clocks_of_large_clusters;
   // One warpgroup multiplies while the other one stores.
   if (kernel.pingpong) {
     const double hidden = tma_can_store(given) ? 1 : c.overlap_of_register_stores;
-    return again + (waves - 1) * mainloop + last_mainloop + waves * (1 - hidden) * storing + hidden * storing;
+    return again + (waves - 1) * mainloop + last_mainloop + waves * (1 - hidden) * e.storing +
+           hidden * e.storing;
   }
   if (kernel.split == 1) return again + (waves - 1) * tile + last_tile;
-  const auto most_k_tiles = static_cast<double>(round_up_divide(k_tiles, kernel.split));  // of a CTA
+  const auto most_k_tiles = static_cast<double>(round_up_divide(e.k_tiles, kernel.split));  // of a CTA
   // Each CTA sends all but its share, and the CTA that adds up waits for the others in turn.
   const double reducing =
-      c.reduction_clocks * elements * (1 + c.further_reduction * (std::log2(kernel.split) - 1));
-  return again + most_k_tiles * ((waves - 1) * k_tile + last_k_tile) + waves * (storing + reducing);
+      c.reduction_clocks * e.elements * (1 + c.further_reduction * (std::log2(kernel.split) - 1));
+  return again + most_k_tiles * ((waves - 1) * e.k_tile + e.last_k_tile) + waves * (e.storing + reducing);
 }
 
 // The cost but for the stores of a C that TMA cannot store.
 double cost_with_tma_stores(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
                             const CostParameters& c) noexcept {
   if (kernel.instruction == Instruction::wgmma) {
-    double start = 0;
-    const double clocks = wgmma_clocks(kernel, problem, device, c, &start);
-    return c.mma_sync_rate * (start + clocks);
+    const WgmmaEstimate e = parts_of_time(kernel, problem, device, c);
+    return c.mma_sync_rate * (e.start + wgmma_clocks(e, kernel, problem, device, c));
   }
   const double tiles = static_cast<double>(round_up_divide(problem.m, kernel.tile_m)) *
                        static_cast<double>(round_up_divide(problem.n, kernel.tile_n));
@@ -285,8 +275,8 @@ const CostParameters& cost_parameters(const DeviceDescription&) noexcept {
   return of_hopper;
 }
 
-double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
-                      const CostParameters& c) noexcept {
+double modelled_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
+                     const CostParameters& c) noexcept {
   const double cost = cost_with_tma_stores(kernel, problem, device, c);
   if (kernel.unaligned || tma_can_store(problem)) return cost;
   const double clocks =
@@ -295,8 +285,21 @@ double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDes
                     std::max(device.multiprocessors, 1);
 }
 
+double modelled_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
+  return modelled_cost(kernel, problem, device, cost_parameters(device));
+}
+
+WgmmaEstimate wgmma_estimate(const Kernel& kernel, const Gemm& problem,
+                             const DeviceDescription& device) noexcept {
+  return parts_of_time(kernel, problem, device, cost_parameters(device));
+}
+
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
-  return estimated_cost(kernel, problem, device, cost_parameters(device));
+  const double modelled = modelled_cost(kernel, problem, device);
+  return is_corrected(kernel)
+             ? modelled *
+                   cost_correction(cost_features(kernel, problem, wgmma_estimate(kernel, problem, device)))
+             : modelled;
 }
 
 double estimated_copy_cost(double bytes, bool transposed, const DeviceDescription& device) noexcept {

@@ -94,9 +94,11 @@ struct CostParameters {
 // Those of a device.
 const CostParameters& cost_parameters(const DeviceDescription& device) noexcept;
 
-// The time that a kernel is expected to take, in a unit that all kernels share.
-double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
-                      const CostParameters& parameters) noexcept;
+// The time that a kernel is expected to take, in a unit that all kernels share: by the model alone,
+double modelled_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
+                     const CostParameters& parameters) noexcept;
+double modelled_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
+// and with what was learned beside it (cost_correction.hpp).
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
 
 // The time of copying an operand of `bytes` bytes into the workspace, in the same unit. transposed: the copy

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "gemm/cost_correction.hpp"
 #include "gemm/cost_model.hpp"
 #include "gemm/problem_shape.hpp"
 #include "gemm/result.hpp"
@@ -291,20 +292,33 @@ bool yields_to_wgmma(const Kernel& kernel, const Gemm& problem) noexcept {
 
 const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
                             const DeviceDescription& device, const RefusedKernels& refused) {
-  const Kernel* best = nullptr;
-  double least = std::numeric_limits<double>::infinity();
+  struct Candidate {
+    const Kernel* kernel;
+    double modelled;
+  };
+  std::vector<Candidate> candidates;
+  bool all_yield = true;
   for (const Kernel& kernel : list) {
     if (!is_offered(kernel, problem) || !accepts(kernel, problem, device)) continue;
     if (std::find(refused.begin(), refused.end(), &kernel) != refused.end()) continue;
     if (!may_be_chosen(kernel, problem)) continue;
-    const double cost = estimated_cost(kernel, problem, device);
-    const bool better =
-        best == nullptr || (yields_to_wgmma(kernel, problem) == yields_to_wgmma(*best, problem)
-                                ? cost < least
-                                : yields_to_wgmma(*best, problem));
-    if (!better) continue;
+    if (const bool yields = yields_to_wgmma(kernel, problem); yields != all_yield) {
+      if (yields) continue;
+      candidates.clear();
+      all_yield = false;
+    }
+    candidates.push_back({&kernel, modelled_cost(kernel, problem, device)});
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.modelled < b.modelled; });
+  const Kernel* best = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [kernel, modelled] : candidates) {
+    if (modelled >= least * most_correction) break;  // no correction makes up for that
+    const double cost = estimated_cost(*kernel, problem, device);
+    if (cost >= least) continue;
     least = cost;
-    best = &kernel;
+    best = kernel;
   }
   return best;
 }

@@ -31,7 +31,8 @@ class Doctor(Folder):
     def test_other_types_run_with_k_contiguous(self):
         for type_, out in (("tf32", "f32"), ("e4m3", "f32"), ("e5m2", "f32"), ("s8", "s32")):
             answer = self.diagnose(*self.SIZES, "--type", type_, "--arch", "sm_90")
-            self.assertEqual((answer["type"], answer["out_type"], answer["workspace_bytes"]), (type_, out, 0))
+            self.assertEqual((answer["type"], answer["out_type"]), (type_, out))
+            self.assertEqual(answer["workspace_bytes"] > 0, "streamk" in answer["kernel"])
             self.assertTrue(answer["kernel"].startswith(f"wgmma_{type_}_{out}_tn_"), answer["kernel"])
             answer = self.diagnose(*self.SIZES, "--type", type_, "--arch", "sm_90", "--layout", "tt")
             self.assertIsNone(answer["kernel_without_workspace"])

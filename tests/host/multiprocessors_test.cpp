@@ -168,7 +168,7 @@ TEST(Multiprocessors, TheChoiceSeesTheLimit) {
     differ += best != whole ? 1 : 0;
     // A half of the device takes about twice the time of a large product.
     if (m < 2048) continue;
-    const double ratio = estimated_cost(*best, p, half) / estimated_cost(*whole, p, h200);
+    const double ratio = modelled_cost(*best, p, half) / modelled_cost(*whole, p, h200);
     EXPECT_GT(ratio, 1.45) << m;
     EXPECT_LT(ratio, 2.3) << m;
   }

@@ -188,9 +188,9 @@ TEST(CopyAlignment, IsTheWidestCopyOfEveryRow) {
 
 TEST(EstimatedCost, CountsWholeWaves) {
   const Kernel& kernel = kernel_list()[2];  // 256 x 128
-  const double one_wave = estimated_cost(kernel, problem(256 * 108, 128, 64), a100);
-  EXPECT_EQ(estimated_cost(kernel, problem(256, 128, 64), a100), one_wave);
-  EXPECT_EQ(estimated_cost(kernel, problem(256 * 109, 128, 64), a100), 2 * one_wave);
+  const double one_wave = modelled_cost(kernel, problem(256 * 108, 128, 64), a100);
+  EXPECT_EQ(modelled_cost(kernel, problem(256, 128, 64), a100), one_wave);
+  EXPECT_EQ(modelled_cost(kernel, problem(256 * 109, 128, 64), a100), 2 * one_wave);
 }
 
 // Two kernels with tiles of 64 x 64: one CTA computes a tile, or two split its k.
@@ -216,7 +216,7 @@ TEST(Select, SplitsKWhereTilesAreFewAndKIsLong) {
 TEST(EstimatedCost, CountsEveryCtaOfATileAndTheMostKTiles) {
   const Kernel &whole = with_and_without_split()[0], &halves = with_and_without_split()[1];
   const auto cost = [](const Kernel& kernel, int tiles, std::int64_t k) {
-    return estimated_cost(kernel, problem(64 * tiles, 64, k), h200);
+    return modelled_cost(kernel, problem(64 * tiles, 64, k), h200);
   };
   EXPECT_EQ(cost(halves, 67, 4096), 2 * cost(halves, 66, 4096));
   EXPECT_EQ(cost(halves, 66, 3 * 32), cost(halves, 66, 4 * 32));
@@ -253,11 +253,11 @@ TEST(EstimatedCost, HalvesALastWaveWithTailSplitK) {
   Kernel whole = tail_split;
   whole.splits_tail = false;
   const Gemm p = problem(8192, 8192, 8192);  // 11 waves, the last of them less than half full
-  const double eleven_waves = estimated_cost(whole, p, h200);
-  EXPECT_LT(estimated_cost(tail_split, p, h200), (1 - 0.3 / 11) * eleven_waves);
-  EXPECT_GT(estimated_cost(tail_split, p, h200), (1 - 0.6 / 11) * eleven_waves);
+  const double eleven_waves = modelled_cost(whole, p, h200);
+  EXPECT_LT(modelled_cost(tail_split, p, h200), (1 - 0.3 / 11) * eleven_waves);
+  EXPECT_GT(modelled_cost(tail_split, p, h200), (1 - 0.6 / 11) * eleven_waves);
   const Gemm short_k = problem(512 * 67, 192, 64);  // the reduction would take longer
-  EXPECT_EQ(estimated_cost(tail_split, short_k, h200), estimated_cost(whole, short_k, h200));
+  EXPECT_EQ(modelled_cost(tail_split, short_k, h200), modelled_cost(whole, short_k, h200));
 }
 
 // With 30 tile pairs on 66 clusters, tail split-K computes everything, and its CTAs share no operands (377
@@ -269,8 +269,8 @@ TEST(Select, TailSplitKSharesNoOperands) {
   std::vector<Kernel> list = {wgmma_kernel(256, 160, 2, 1, 128), pingpong};
   list[0].splits_tail = true;
   // 60 tiles, each in two halves, take more than half the time of 64 of 66 clusters with whole ones.
-  EXPECT_GT(estimated_cost(list[0], problem(2520, 872, 2112), h200),
-            0.53 * estimated_cost(list[0], problem(4096, 1280, 2112), h200));
+  EXPECT_GT(modelled_cost(list[0], problem(2520, 872, 2112), h200),
+            0.53 * modelled_cost(list[0], problem(4096, 1280, 2112), h200));
   EXPECT_EQ(select_kernel(list, problem(4096, 1280, 8192), h200)->tile_m, 256);  // 64 of 66 clusters
 }
 
@@ -286,7 +286,7 @@ TEST(Select, RowsThatCrossSectorsWantLargeTiles) {
   EXPECT_EQ(select_kernel(list, problem(3776, 3520, 1912), h200)->tile_n, 224);
   const auto cost_of_small = [&](std::int64_t k) {
     const Gemm p = problem(3776, 3520, k);
-    return estimated_cost(pingpong, p, h200) / estimated_cost(list.front(), p, h200);
+    return modelled_cost(pingpong, p, h200) / modelled_cost(list.front(), p, h200);
   };
   EXPECT_GT(cost_of_small(1912), 1.02 * cost_of_small(1904));
   EXPECT_GT(cost_of_small(1912), 1.02 * cost_of_small(1920));
@@ -338,8 +338,8 @@ TEST(EstimatedCost, OfSwapAbIsThatOfTheTransposedProblemButForTheStores) {
   swapab.tile_m = swapab.warp_m = 192;
   swapab.tile_n = 128, swapab.warp_n = 64;
   swapab.cluster_n = 2;
-  const double as_long = estimated_cost(plain, problem(4096, 768, 2048), h200);
-  const double stored_transposed = estimated_cost(swapab, problem(768, 4096, 2048), h200);
+  const double as_long = modelled_cost(plain, problem(4096, 768, 2048), h200);
+  const double stored_transposed = modelled_cost(swapab, problem(768, 4096, 2048), h200);
   EXPECT_GT(stored_transposed, as_long);
   EXPECT_LT(stored_transposed, 1.06 * as_long);
 }
@@ -348,14 +348,14 @@ TEST(EstimatedCost, OfOneTileCountsTheRowsThatAreLoaded) {
   Kernel all = wgmma_kernel(64, 64, 1, 1, 64);
   Kernel with_residue = all;
   with_residue.loads_residue = true;
-  EXPECT_LT(estimated_cost(with_residue, problem(3, 4096, 4096), h200),
-            estimated_cost(all, problem(3, 4096, 4096), h200));
-  EXPECT_EQ(estimated_cost(with_residue, problem(1, 4096, 4096), h200),
-            estimated_cost(with_residue, problem(8, 4096, 4096), h200));
-  EXPECT_EQ(estimated_cost(with_residue, problem(64, 4096, 4096), h200),
-            estimated_cost(all, problem(64, 4096, 4096), h200));
-  EXPECT_EQ(estimated_cost(with_residue, problem(65, 4096, 4096), h200),
-            estimated_cost(all, problem(65, 4096, 4096), h200));
+  EXPECT_LT(modelled_cost(with_residue, problem(3, 4096, 4096), h200),
+            modelled_cost(all, problem(3, 4096, 4096), h200));
+  EXPECT_EQ(modelled_cost(with_residue, problem(1, 4096, 4096), h200),
+            modelled_cost(with_residue, problem(8, 4096, 4096), h200));
+  EXPECT_EQ(modelled_cost(with_residue, problem(64, 4096, 4096), h200),
+            modelled_cost(all, problem(64, 4096, 4096), h200));
+  EXPECT_EQ(modelled_cost(with_residue, problem(65, 4096, 4096), h200),
+            modelled_cost(all, problem(65, 4096, 4096), h200));
 }
 
 // Tail split-K halves the time of 32 unaligned tile pairs, if the rows of A begin on L2 lines. Otherwise a
@@ -365,7 +365,7 @@ TEST(EstimatedCost, HalvesALastWaveOfUnalignedTiles) {
   const auto cost = [&](std::int64_t m, std::int64_t lda) {
     Gemm p = problem(m, 4095, 4095);
     p.a.ld = lda, p.b.ld = 4095;
-    return estimated_cost(kernel, p, h200);
+    return modelled_cost(kernel, p, h200);
   };
   constexpr std::int64_t half = 511, whole = 1023;  // 32 tile pairs, 64
   EXPECT_LT(cost(half, 4096), 0.6 * cost(whole, 4096));
@@ -380,7 +380,7 @@ TEST(EstimatedCost, OfUnalignedTilesIsThatOfTheBetterCluster) {
   const auto cost = [&](std::int64_t m, std::int64_t n, std::int64_t lda) {
     Gemm p = problem(m, n, 960);  // too short for tail split-K
     p.a.ld = lda, p.b.ld = 961;
-    return estimated_cost(kernel, p, h200);
+    return modelled_cost(kernel, p, h200);
   };
   // 66 clusters each. Along m their CTAs share B, along n they share A, and a tile has fewer columns than
   // rows.
@@ -398,7 +398,7 @@ TEST(EstimatedCost, FallsWithTheBandwidthOfTheMemory) {
   const auto cost = [&](int memory_bytes_per_clock) {
     DeviceDescription device = h200;
     device.memory_bytes_per_clock = memory_bytes_per_clock;
-    return estimated_cost(kernel, problem(128, 16384, 8192), device);
+    return modelled_cost(kernel, problem(128, 16384, 8192), device);
   };
   EXPECT_NEAR(cost(0), cost(1693), 1e-3 * cost(1693));
   EXPECT_LT(cost(2483), 0.95 * cost(1693));
@@ -410,7 +410,7 @@ TEST(EstimatedCost, OfPingPongKernelsHidesTheStoresOfAllTilesButTheLast) {
   Kernel pingpong = cooperative;
   pingpong.pingpong = true;
   const auto cost = [](const Kernel& kernel, int waves, std::int64_t k) {
-    return estimated_cost(kernel, problem(128 * waves, 128 * 132, k), h200);
+    return modelled_cost(kernel, problem(128 * waves, 128 * 132, k), h200);
   };
   EXPECT_EQ(cost(pingpong, 1, 2048), cost(cooperative, 1, 2048));
   const double stores = (cost(cooperative, 7, 2048) - cost(pingpong, 7, 2048)) / 6;
@@ -422,9 +422,9 @@ TEST(EstimatedCost, OfPingPongKernelsHidesTheStoresOfAllTilesButTheLast) {
   odd.c.type = Type::f16;
   const Gemm even = odd;
   odd.c.ld += 1;
-  EXPECT_LT(estimated_cost(pingpong, odd, h200), estimated_cost(cooperative, odd, h200));
-  EXPECT_GT(estimated_cost(pingpong, odd, h200) - estimated_cost(pingpong, even, h200),
-            estimated_cost(cooperative, odd, h200) - estimated_cost(cooperative, even, h200));
+  EXPECT_LT(modelled_cost(pingpong, odd, h200), modelled_cost(cooperative, odd, h200));
+  EXPECT_GT(modelled_cost(pingpong, odd, h200) - modelled_cost(pingpong, even, h200),
+            modelled_cost(cooperative, odd, h200) - modelled_cost(cooperative, even, h200));
 }
 
 // Not every kernel of two CTAs splits the last wave: Kernel::splits_tail says which.
@@ -433,22 +433,22 @@ TEST(EstimatedCost, WithoutTailSplitKALastWaveTakesAsLongAsAnother) {
   kernel.splits_tail = true;
   const Gemm p = problem(256 * 67, 192, 8192);  // one tile pair after a wave
   const Gemm one_wave = problem(256 * 66, 192, 8192);
-  EXPECT_LT(estimated_cost(kernel, p, h200), 1.8 * estimated_cost(kernel, one_wave, h200));
+  EXPECT_LT(modelled_cost(kernel, p, h200), 1.8 * modelled_cost(kernel, one_wave, h200));
   kernel.splits_tail = false;
-  EXPECT_GT(estimated_cost(kernel, p, h200), 1.85 * estimated_cost(kernel, one_wave, h200));
+  EXPECT_GT(modelled_cost(kernel, p, h200), 1.85 * modelled_cost(kernel, one_wave, h200));
 }
 
 // Half of a cluster along m computes nothing if C has rows for one tile only.
 TEST(EstimatedCost, CountsCtasThatHaveNoTile) {
   const Kernel one = wgmma_kernel(128, 128, 1), two = wgmma_kernel(128, 128, 2);
   const Gemm p = problem(128, 128 * 132, 4096);
-  EXPECT_GT(estimated_cost(two, p, h200), 1.5 * estimated_cost(one, p, h200));
+  EXPECT_GT(modelled_cost(two, p, h200), 1.5 * modelled_cost(one, p, h200));
   Kernel along_n = two;
   along_n.cluster_n = 2;
-  EXPECT_LE(estimated_cost(along_n, p, h200), estimated_cost(one, p, h200));
+  EXPECT_LE(modelled_cost(along_n, p, h200), modelled_cost(one, p, h200));
   const Gemm column = problem(128 * 132, 128, 4096);
-  EXPECT_GT(estimated_cost(along_n, column, h200), 1.5 * estimated_cost(one, column, h200));
-  EXPECT_LE(estimated_cost(two, column, h200), estimated_cost(one, column, h200));
+  EXPECT_GT(modelled_cost(along_n, column, h200), 1.5 * modelled_cost(one, column, h200));
+  EXPECT_LE(modelled_cost(two, column, h200), modelled_cost(one, column, h200));
 }
 
 // 4 x 36 tiles of 128 columns are 144 tiles for 132 SMs, 4 x 32 tiles of 144 columns are 128.
@@ -468,7 +468,7 @@ TEST(Select, ANarrowSubtileIsNotFree) {
   free_subtiles.narrow_subtile_clocks = 0;
   const auto gain = [&](const Kernel& kernel) {
     const Gemm p = problem(1, 2304, 64);
-    return estimated_cost(kernel, p, h200) - estimated_cost(kernel, p, h200, free_subtiles);
+    return modelled_cost(kernel, p, h200) - modelled_cost(kernel, p, h200, free_subtiles);
   };
   EXPECT_GT(gain(narrow), 0);
   EXPECT_EQ(gain(whole), 0);
@@ -480,15 +480,15 @@ TEST(EstimatedCost, OfAClusterAlongNCountsHalfOfA) {
   Kernel along_m = wgmma_kernel(128, 64, 2), along_n = along_m;
   along_n.cluster_n = 2;
   const Gemm p = problem(256, 64 * 66, 4096);
-  EXPECT_LT(estimated_cost(along_n, p, h200), estimated_cost(along_m, p, h200));
-  const double even = estimated_cost(along_n, problem(128, 64 * 132, 4096), h200);
-  EXPECT_NEAR(estimated_cost(along_n, problem(128, 64 * 131, 4096), h200), even, 0.01 * even);
+  EXPECT_LT(modelled_cost(along_n, p, h200), modelled_cost(along_m, p, h200));
+  const double even = modelled_cost(along_n, problem(128, 64 * 132, 4096), h200);
+  EXPECT_NEAR(modelled_cost(along_n, problem(128, 64 * 131, 4096), h200), even, 0.01 * even);
 }
 
 // 33 clusters of four have an SM for each CTA, but not within the GPCs.
 TEST(EstimatedCost, OfLargeClustersCountsTheClustersThatRunAtOnce) {
   const Kernel four = wgmma_kernel(64, 64, 4, 4);
-  const auto cost = [&](int tiles) { return estimated_cost(four, problem(64, 64 * tiles, 4096), h200); };
+  const auto cost = [&](int tiles) { return modelled_cost(four, problem(64, 64 * tiles, 4096), h200); };
   EXPECT_GT(cost(33), 2 * cost(30));  // the second wave also begins anew
   EXPECT_LT(cost(33), 3 * cost(30));
 }
@@ -499,13 +499,13 @@ TEST(EstimatedCost, OfFewRowsIsThatOfTheLoads) {
   Kernel narrow = wgmma_kernel(64, 128, 1);
   narrow.loads_residue = true;
   const auto cost = [&](std::int64_t m, std::int64_t k) {
-    return estimated_cost(narrow, problem(m, 128 * 132, k), h200);
+    return modelled_cost(narrow, problem(m, 128 * 132, k), h200);
   };
   EXPECT_EQ(cost(1, 4096), cost(8, 4096));
   const double from_l2 = cost(1, 512) - cost(1, 256), from_memory = cost(1, 4096) - cost(1, 3584);
   EXPECT_GT(from_memory, 1.9 * from_l2);  // twice the k-tiles
   EXPECT_NEAR(cost(1, 8192) - cost(1, 4096), 8 * from_memory, 1e-9 * from_memory);
-  EXPECT_LT(cost(1, 4096), estimated_cost(wgmma_kernel(128, 128, 1), problem(1, 128 * 132, 4096), h200));
+  EXPECT_LT(cost(1, 4096), modelled_cost(wgmma_kernel(128, 128, 1), problem(1, 128 * 132, 4096), h200));
 }
 
 // The fastest tiles have no store for every epilogue, but for an aux that TMA can store or load.
@@ -585,7 +585,7 @@ TEST(EstimatedCost, CountsRowInterleavedTiles) {
     Gemm p = problem(m, 256 * 66, 4096);  // a wave for each row of tiles
     p.a.ld += pad;
     p.b.ld += 1;
-    return estimated_cost(kernel, p, h200);
+    return modelled_cost(kernel, p, h200);
   };
   const double first = cost(256, 8);  // adjacent rows on multiples of 16 bytes
   const double wave = cost(512, 8) - first;
@@ -603,9 +603,9 @@ TEST(EstimatedCost, OfUnalignedRowsInF32GrowsAlikeForAllKernelsButUnalignedOnes)
   const auto of_unaligned_rows = [](const Kernel& kernel) {
     Gemm p = problem(2048, 2048, 2048);
     p.c.type = Type::f32;
-    const double even = estimated_cost(kernel, p, h200);
+    const double even = modelled_cost(kernel, p, h200);
     p.c.ld += 1;
-    return estimated_cost(kernel, p, h200) - even;
+    return modelled_cost(kernel, p, h200) - even;
   };
   const double of_wide = of_unaligned_rows(wgmma_kernel(128, 256, 1));
   EXPECT_GT(of_wide, 0);

@@ -22,8 +22,8 @@ ChoiceRecord record_of(const CostParameters& truth, int count) {
     ChoiceTimes times{problem, {}};
     for (const ChoiceCandidate& candidate : choice_candidates(kernels(), gemm_of(problem), record.device)) {
       if (yields_to_wgmma(*candidate.kernel, candidate.planned)) continue;  // never chosen, however fast
-      times.times.push_back({candidate.name(), 1e-6 * estimated_cost(*candidate.kernel, candidate.planned,
-                                                                     record.device, truth)});
+      times.times.push_back({candidate.name(), 1e-6 * modelled_cost(*candidate.kernel, candidate.planned,
+                                                                    record.device, truth)});
     }
     record.problems.push_back(times);
   }
@@ -114,7 +114,7 @@ TEST(ChoiceFit, HalvesAreOfEachGroupAndOfEqualSize) {
     EXPECT_GE(fitted, 1U) << group;
     EXPECT_LE(fitted - judged, 1U) << group;
   }
-  EXPECT_EQ(fit.worst_problems(as_it_is(), 1.5), "");
+  EXPECT_EQ(fit.worst_problems(1.5), "");
 }
 
 }  // namespace

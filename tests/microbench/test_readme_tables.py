@@ -52,7 +52,7 @@ class ReadmeTables(unittest.TestCase):
         return self.readme.read_text(encoding="utf-8")
 
     def test_a_record_of_choices_among_the_results_is_no_result(self):
-        self.store({"benchmark": "gemm_choices", "problems": [{"group": "fp8", "m": 4096}]}, "choices.json")
+        self.store({"benchmark": "gemm_choices", "problems": [{"group": "fp8", "m": 4096}]}, "choices_1.json")
         self.store([record()])
         self.assertEqual(self.run_script().returncode, 0)
         self.assertEqual(len([line for line in self.text().splitlines() if line.startswith("| 4")]), 1)

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Trains the network that corrects the cost model (src/gemm/cost_correction.hpp).
+
+It learns from the problems of the fitted half and prints what the choice costs in both halves; with --all it
+learns from both, as the library's weights did. JAX, without a GPU, is fetched from PyPI where it is missing.
+"""
+
+import argparse
+import collections
+import functools
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scripts"))
+
+from tenon_sass.errors import NoTool  # noqa: E402  (the line above makes it importable)
+
+MOST_CORRECTION = 1.5  # as cost_correction.hpp
+FIRST_COLUMNS = ["problem", "machine", "group", "half", "log us", "log model"]
+
+
+class Table:
+    """What tenon_fit_choices --features wrote."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            names = file.readline().rstrip("\n").split("\t")
+            rows = [line.rstrip("\n").split("\t") for line in file]
+        if names[: len(FIRST_COLUMNS)] != FIRST_COLUMNS or not rows:
+            raise ValueError(f"{path} is not a table of tenon_fit_choices --features")
+        self.names = names[len(FIRST_COLUMNS) :]
+        of_problem = collections.defaultdict(list)
+        for row in rows:
+            of_problem[row[0]].append(row)
+        self.problems = [Problem(rows) for rows in of_problem.values() if len(rows) > 1]
+
+
+class Problem:
+    """The candidates of a problem, of least cost by the model first."""
+
+    def __init__(self, rows):
+        _, self.machine, self.group, self.half = rows[0][:4]
+        numbers = np.array([[float(x) for x in row[4:]] for row in rows], np.float32)
+        numbers = numbers[np.argsort(numbers[:, 1], kind="stable")]
+        self.times = numbers[:, 0] - numbers[:, 0].min()  # logarithms, of the fastest 0
+        self.modelled = numbers[:, 1] - numbers[0, 1]
+        self.features = numbers[:, 2:]
+
+
+def corrections_of(network, features):
+    """As cost_correction() computes their logarithms."""
+    for weights, biases in network[:-1]:
+        features = np.maximum(features @ weights + biases, 0)
+    weights, biases = network[-1]
+    return (features @ weights + biases)[:, 0]
+
+
+def regrets(problems, network):
+    """Logarithms of the time of the choice over that of the fastest candidate. network: None for the model alone."""
+    costs = [problem.modelled for problem in problems]
+    if network is not None:
+        logarithms = corrections_of(network, np.concatenate([p.features for p in problems]))
+        logarithms = np.clip(logarithms, -np.log(MOST_CORRECTION), np.log(MOST_CORRECTION))
+        ends = np.cumsum([len(cost) for cost in costs])[:-1]
+        costs = [cost + part for cost, part in zip(costs, np.split(logarithms, ends))]
+    return np.array([problem.times[np.argmin(cost)] for problem, cost in zip(problems, costs)])
+
+
+def print_regrets(problems, network):
+    print(f"{'machine':24} {'half':8} {'problems':>8} {'model':>8} {'mean':>8} {'95 %':>8} {'worst':>8}")
+    for machine in sorted({p.machine for p in problems}):
+        for half in ("fitted", "judged"):
+            some = [p for p in problems if (p.machine, p.half) == (machine, half)]
+            if not some:
+                continue
+            before, after = regrets(some, None), regrets(some, network)
+            print(
+                f"{machine:24} {half:8} {len(some):8} {np.exp(before.mean()):8.4f} {np.exp(after.mean()):8.4f} "
+                f"{np.exp(np.percentile(after, 95)):8.4f} {np.exp(after.max()):8.4f}"
+            )
+
+
+def header_of(network):
+    def number(x):
+        text = f"{x:.5g}"
+        return text + ("F" if "." in text or "e" in text else ".0F")
+
+    def array(values):
+        return "{" + ",".join(map(number, values)) + "}"
+
+    text = (
+        "// The weights of cost_correction.hpp. Written by microbench/fit_correction.py: not to be edited.\n"
+        "#pragma once\n\n// clang-format off\nnamespace tenon::cost_correction_weights {\n\n"
+        f"constexpr int inputs = {network[0][0].shape[0]};\n"
+    )
+    for name, (weights, biases) in zip(("first", "second", "last"), network):
+        rows, columns = weights.shape
+        text += f"constexpr float {name}_weights[{rows}][{columns}] = {{\n"
+        text += ",\n".join(map(array, np.asarray(weights))) + "};\n"
+        text += f"constexpr float {name}_biases[{columns}] = {array(np.asarray(biases))};\n"
+    return text + "\n}  // namespace tenon::cost_correction_weights\n"
+
+
+def training():
+    """train() of correction_network.py, which needs JAX."""
+    from tenon_toolkit import packages
+
+    try:
+        import jax  # noqa: F401
+    except ImportError:
+        sys.path.insert(0, str(packages.of_this_python("jax", "JAX")))
+    from correction_network import train
+
+    return train
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="example:\n  tenon_fit_choices results/h*00/choices_*.json --features features.tsv\n"
+        "  fit_correction.py features.tsv --all --out ../src/gemm/cost_correction_weights.hpp\n"
+        "exit status: 0 done, 1 the table cannot be read, the header not be written or JAX not be fetched, 2 bad usage",
+    )
+    parser.add_argument("features", help="table of tenon_fit_choices --features")
+    parser.add_argument("--out", help="the header with the weights; without it nothing is written")
+    parser.add_argument("--all", action="store_true", help="learn from the judged half too")
+    parser.add_argument("--epochs", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    if args.epochs < 1:
+        parser.error(f"--epochs is {args.epochs} but must be at least 1")
+    try:
+        table = Table(args.features)
+        fitted = [p for p in table.problems if args.all or p.half == "fitted"]
+        if not fitted:
+            raise ValueError(f"{args.features} has no problem of the fitted half with two kernels")
+        train = training()
+        begin = time.monotonic()
+        say = functools.partial(print, end="", file=sys.stderr, flush=True) if sys.stderr.isatty() else lambda text: None
+        network = [tuple(np.asarray(x, np.float32) for x in layer) for layer in train(fitted, args.epochs, args.seed, say)]
+        print_regrets(table.problems, network)
+        print(f"{sum(w.size + b.size for w, b in network)} weights, {time.monotonic() - begin:.0f} s")
+        if args.out:
+            with open(args.out, "w", encoding="utf-8") as out:
+                out.write(header_of(network))
+    except (OSError, ValueError, NoTool) as error:
+        sys.exit(f"fit_correction.py: {error}")
+
+
+if __name__ == "__main__":
+    main()
