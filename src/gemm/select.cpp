@@ -2,7 +2,9 @@
 #include "gemm/select.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -290,13 +292,40 @@ bool yields_to_wgmma(const Kernel& kernel, const Gemm& problem) noexcept {
          (bytes(kernel.type) != 2 || (copy_alignment(problem.a) == 16 && copy_alignment(problem.b) == 16));
 }
 
-const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
-                            const DeviceDescription& device, const RefusedKernels& refused) {
-  struct Candidate {
+namespace {
+
+// The kernels of least cost by the model alone, that of the least first. As many as fit: the others are far
+// above what a correction makes up for. Nothing is allocated: a choice may be part of every call.
+class ShortList {
+ public:
+  struct Entry {
     const Kernel* kernel;
     double modelled;
   };
-  std::vector<Candidate> candidates;
+
+  void clear() noexcept { count_ = 0; }
+  void insert(const Entry& entry) noexcept {
+    if (count_ == entries_.size()) {
+      if (entry.modelled >= entries_.back().modelled) return;
+      --count_;
+    }
+    std::size_t at = count_++;
+    for (; at > 0 && entries_[at - 1].modelled > entry.modelled; --at) entries_[at] = entries_[at - 1];
+    entries_[at] = entry;
+  }
+  const Entry* begin() const noexcept { return entries_.data(); }
+  const Entry* end() const noexcept { return entries_.data() + count_; }
+
+ private:
+  std::array<Entry, 64> entries_{};
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
+                            const DeviceDescription& device, const RefusedKernels& refused) {
+  ShortList candidates;
   bool all_yield = true;
   for (const Kernel& kernel : list) {
     if (!is_offered(kernel, problem) || !accepts(kernel, problem, device)) continue;
@@ -307,16 +336,14 @@ const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem
       candidates.clear();
       all_yield = false;
     }
-    candidates.push_back({&kernel, modelled_cost(kernel, problem, device)});
+    candidates.insert({&kernel, modelled_cost(kernel, problem, device)});
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.modelled < b.modelled; });
   const Kernel* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const auto& [kernel, modelled] : candidates) {
     if (modelled >= least * most_correction) break;  // no correction makes up for that
     const double cost = estimated_cost(*kernel, problem, device);
-    if (cost >= least) continue;
+    if (best != nullptr && cost >= least) continue;
     least = cost;
     best = kernel;
   }
