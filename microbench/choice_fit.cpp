@@ -77,7 +77,7 @@ FittedModel model_of(const CostParameters& parameters, const std::vector<Kernel>
 }
 
 ChoiceFit::ChoiceFit(const std::vector<const ChoiceRecord*>& records, const std::vector<Kernel>& list)
-    : kernels_(list) {
+    : listed_(list), kernels_(list) {
   for (const Kernel& kernel : list) tiles_.push_back(tile_of(kernel));
   for (const ChoiceRecord* record : records) append(*record, list);
 }
@@ -122,7 +122,7 @@ double ChoiceFit::cost(const Recorded& recorded, const Candidate& candidate,
 
 double ChoiceFit::corrected_cost(const Recorded& recorded, const Candidate& candidate) const {
   return candidate.copies +
-         estimated_cost(kernels_[candidate.kernel], candidate.problem, recorded.record->device);
+         estimated_cost(listed_[candidate.kernel], candidate.problem, recorded.record->device);
 }
 
 const ChoiceFit::Candidate& ChoiceFit::chosen(const Recorded& recorded, const Cost& cost) {
@@ -280,7 +280,7 @@ std::size_t ChoiceFit::write_features(std::ostream& out, std::size_t first) cons
   for (const Recorded& recorded : problems_) {
     const DeviceDescription& device = recorded.record->device;
     for (const Candidate& candidate : recorded.candidates) {
-      const Kernel& kernel = kernels_[candidate.kernel];
+      const Kernel& kernel = listed_[candidate.kernel];
       if (!is_corrected(kernel) || candidate.copies != 0) continue;
       out << first << '\t' << recorded.record->machine << '\t' << recorded.times->problem.group << '\t'
           << (recorded.half == Half::fitted ? "fitted" : "judged") << '\t' << std::log(candidate.microseconds)

@@ -65,10 +65,10 @@ class ChoiceFit {
   FittedModel fit(const FittedModel& start, int trials) const;
   // A line for each problem whose regret is above `above`, as gemm() chooses.
   std::string worst_problems(double above) const;
-  // The table that fit_correction.py reads: a line of names, and one for each time of a kernel whose cost is
-  // corrected and whose operands need no copy. Separated by tabs: the problem's number, its record's machine,
-  // its group, its half, the logarithms of the microseconds and of the cost by the model alone, features.
-  // first: the number of the first problem. Returns the number after the last one.
+  // The table that fit_correction.py reads, with a row for each time of a kernel whose cost is corrected and
+  // whose operands need no copy. Columns, separated by tabs: number of the problem, machine, group, half,
+  // logarithm of the microseconds, logarithm of the modelled cost, and the features. Problems count from
+  // `first`. The line of names is written if that is 0. Returns the next number.
   std::size_t write_features(std::ostream& out, std::size_t first = 0) const;
 
  private:
@@ -100,7 +100,8 @@ class ChoiceFit {
 
   void append(const ChoiceRecord& record, const std::vector<Kernel>& list);
 
-  mutable std::vector<Kernel> kernels_;  // of the list, with the efficiencies of the model that is tried
+  std::vector<Kernel> listed_;           // as they were given
+  mutable std::vector<Kernel> kernels_;  // the same, with the efficiencies of the model that is tried
   std::vector<std::string> tiles_;       // tile_of() each
   std::vector<Recorded> problems_;
 };

@@ -25,7 +25,7 @@ inline void add_comparison_options(CLI::App& app, ComparisonOptions* options, bo
 inline int run_comparison(CLI::App& app, int argc, char** argv, const ComparisonOptions& options,
                           const std::function<void(std::vector<Record>*)>& run) {
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
   } catch (const CLI::ParseError& error) {
     return exit_of(app, error);
   }

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 HIDDEN = (64, 32)
-MOST_CANDIDATES = 56  # of a problem, by the model: a choice is among the first few
+MOST_CANDIDATES = 56  # of a problem, those of least modelled cost: nearly every choice is among them
 UNCERTAINTY = 0.03  # in the logarithm of a cost: as ChoiceFit::uncertainty
 BATCH = 64  # problems
 LEARNING_RATE, WEIGHT_DECAY = 4e-3, 3e-3
@@ -66,8 +66,8 @@ def loss(network, c):
 
 
 @jax.jit
-def adam_step(network, moments, step, rate, batch):
-    noise = NOISE * jax.random.normal(jax.random.PRNGKey(step), batch.features.shape)
+def adam_step(network, moments, step, rate, batch, seed):
+    noise = NOISE * jax.random.normal(jax.random.fold_in(jax.random.PRNGKey(seed), step), batch.features.shape)
     gradients = jax.grad(loss)(network, batch._replace(features=batch.features + noise))
     first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, moments[0], gradients)
     second = jax.tree.map(lambda m, g: 0.995 * m + 0.005 * g * g, moments[1], gradients)
@@ -95,7 +95,7 @@ def train(problems, epochs, seed, say=lambda text: None):
             taken = order[begin : begin + batch]
             step += 1
             rate = LEARNING_RATE * 0.5 * (1 + np.cos(np.pi * step / steps))
-            network, moments = adam_step(network, moments, step, rate, Candidates(*(x[taken] for x in data)))
+            network, moments = adam_step(network, moments, step, rate, Candidates(*(x[taken] for x in data)), seed)
         say(f"\repoch {epoch + 1} of {epochs}")
     say("\n")
     # In the mean the correction changes nothing, so that kernels without one compare as before.

@@ -12,6 +12,7 @@
 
 #include "gemm/kernel.hpp"
 #include "microbench/choice_fit.hpp"
+#include "microbench/replace_file.hpp"
 #include "microbench/standard_output.hpp"
 #include "microbench/usage.hpp"
 
@@ -69,18 +70,23 @@ int run(int argc, char** argv) {
   app.add_option("--worst", above,
                  "list the problems whose choice takes more than this ratio of the least time");
   app.add_flag("--losses", losses, "list what is lost without each kernel");
-  app.add_option("--features", features, "write the table that fit_correction.py reads, and stop");
+  app.add_option("--features", features, "write the table that fit_correction.py reads, and stop")
+      ->excludes("--trials")
+      ->excludes("--worst")
+      ->excludes("--losses");
   app.footer(
       "Examples:\n  tenon_fit_choices microbench/results/h*00/choices_*.json\n"
       "  tenon_fit_choices choices.json --trials 0 --worst 1.1 --losses\n"
       "  tenon_fit_choices microbench/results/h*00/choices_*.json --features features.tsv\n"
-      "Exit status: 0 done, 2 bad usage, or a file that is no such record, 3 standard output cannot be "
+      "Exit status: 0 done, 2 bad usage, a file that is no such record, or a table that cannot be written, 3 "
+      "standard output cannot be "
       "written.");
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
   } catch (const CLI::ParseError& error) {
     return exit_of(app, error);
   }
+  if (const std::string why = features.empty() ? "" : unwritable(features); !why.empty()) throw Failure(why);
   std::vector<ChoiceRecord> records;
   for (const std::string& path : paths) records.push_back(read(path));
   std::vector<const ChoiceRecord*> together;
@@ -93,10 +99,10 @@ int run(int argc, char** argv) {
     alone.emplace_back(std::vector<const ChoiceRecord*>{&record}, kernels());
   }
   if (!features.empty()) {
-    std::ofstream out(features);
+    std::ostringstream out;
     std::size_t problems = 0;
     for (const ChoiceFit& fit : alone) problems = fit.write_features(out, problems);
-    if (!out.flush()) throw Failure(features + " cannot be written");
+    if (const std::string why = replace_file(features, out.str()); !why.empty()) throw Failure(why);
     std::printf("%zu problems\n", problems);
     return 0;
   }

@@ -3,11 +3,13 @@
 
 It learns from the problems of the fitted half and prints what the choice costs in both halves; with --all it
 learns from both, as the library's weights did. JAX, without a GPU, is fetched from PyPI where it is missing.
+The costs are those of choices among the kernels of the table; tenon_fit_choices counts the other kernels too.
 """
 
 import argparse
 import collections
 import functools
+import os
 import pathlib
 import sys
 import time
@@ -17,9 +19,10 @@ import numpy as np
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scripts"))
 
-from tenon_sass.errors import NoTool  # noqa: E402  (the line above makes it importable)
+from tenon_sass.errors import BadInput, NoTool  # noqa: E402  (the line above makes it importable)
 
 MOST_CORRECTION = 1.5  # as cost_correction.hpp
+FEATURES = 33  # likewise
 FIRST_COLUMNS = ["problem", "machine", "group", "half", "log us", "log model"]
 
 
@@ -30,9 +33,12 @@ class Table:
         with open(path, encoding="utf-8") as file:
             names = file.readline().rstrip("\n").split("\t")
             rows = [line.rstrip("\n").split("\t") for line in file]
+        columns = len(FIRST_COLUMNS) + FEATURES
         if names[: len(FIRST_COLUMNS)] != FIRST_COLUMNS or not rows:
             raise ValueError(f"{path} is not a table of tenon_fit_choices --features")
-        self.names = names[len(FIRST_COLUMNS) :]
+        for number, row in enumerate([names, *rows], 1):
+            if len(row) != columns:
+                raise ValueError(f"{path}, line {number}: there are {len(row)} columns but must be {columns}")
         of_problem = collections.defaultdict(list)
         for row in rows:
             of_problem[row[0]].append(row)
@@ -109,6 +115,8 @@ def training():
     """train() of correction_network.py, which needs JAX."""
     from tenon_toolkit import packages
 
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")  # the same weights wherever it runs
+
     try:
         import jax  # noqa: F401
     except ImportError:
@@ -129,26 +137,34 @@ def main():
     parser.add_argument("features", help="table of tenon_fit_choices --features")
     parser.add_argument("--out", help="the header with the weights; without it nothing is written")
     parser.add_argument("--all", action="store_true", help="learn from the judged half too")
-    parser.add_argument("--epochs", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=100, help="passes over the problems (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the first weights, the order and the noise (default %(default)s)")
     args = parser.parse_args()
     if args.epochs < 1:
         parser.error(f"--epochs is {args.epochs} but must be at least 1")
+    if not 0 <= args.seed < 2**32:
+        parser.error(f"--seed is {args.seed} but must be from 0 to {2**32 - 1}")
     try:
         table = Table(args.features)
         fitted = [p for p in table.problems if args.all or p.half == "fitted"]
         if not fitted:
-            raise ValueError(f"{args.features} has no problem of the fitted half with two kernels")
+            raise ValueError(f"{args.features} has no {'' if args.all else 'fitted '}problem with two kernels")
+        if args.out and not os.access(os.path.dirname(os.path.abspath(args.out)), os.W_OK):
+            raise ValueError(f"{args.out} cannot be written")
         train = training()
         begin = time.monotonic()
         say = functools.partial(print, end="", file=sys.stderr, flush=True) if sys.stderr.isatty() else lambda text: None
         network = [tuple(np.asarray(x, np.float32) for x in layer) for layer in train(fitted, args.epochs, args.seed, say)]
+        if not all(np.isfinite(x).all() for layer in network for x in layer):
+            raise ValueError("the training diverged: no header is written")
         print_regrets(table.problems, network)
         print(f"{sum(w.size + b.size for w, b in network)} weights, {time.monotonic() - begin:.0f} s")
         if args.out:
-            with open(args.out, "w", encoding="utf-8") as out:
+            part = f"{args.out}.{os.getpid()}.tmp"
+            with open(part, "w", encoding="utf-8") as out:
                 out.write(header_of(network))
-    except (OSError, ValueError, NoTool) as error:
+            os.replace(part, args.out)
+    except (OSError, ValueError, BadInput, NoTool) as error:
         sys.exit(f"fit_correction.py: {error}")
 
 

@@ -279,7 +279,7 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(1, 10000));
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
   } catch (const CLI::ParseError& error) {
     const int status = exit_of(app, error);
     return status == 0 ? ended(0) : status;

@@ -194,7 +194,7 @@ int main(int argc, char** argv) {
   app.add_option("--json", json, "file for the records");
   app.add_option("--commit", commit, "commit to store with them");
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
   } catch (const CLI::ParseError& error) {
     return exit_of(app, error);
   }

@@ -352,7 +352,7 @@ int main(int argc, char** argv) {
   app.add_option("--commit", options.commit, "commit to store with them");
   std::vector<Shape> shapes;
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
     for (const std::string& text : options.shapes) shapes.push_back(parse(text));
   } catch (const CLI::ParseError& error) {
     return exit_of(app, error);

@@ -313,7 +313,7 @@ int main(int argc, char** argv) {
       "Exit status: 0 done, 1 nothing could be reported, a loop is unproven or the device was lost, 2 bad "
       "usage, 3 no GPU of sm_90a, or standard output cannot be written.");
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
   } catch (const CLI::ParseError& error) {
     const int status = exit_of(app, error);
     return status == 0 ? ended(0) : status;

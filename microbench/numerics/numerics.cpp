@@ -135,7 +135,7 @@ int main(int argc, char** argv) {
       "Exit status: 0 a model fits, 1 none does, 2 bad usage, 3 no GPU, or standard output "
       "cannot be written.");
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
   } catch (const CLI::ParseError& error) {
     const int status = exit_of(app, error);
     return status == 0 ? ended(0) : status;

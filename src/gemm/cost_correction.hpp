@@ -1,11 +1,9 @@
-// What the cost model does not know, learned from recorded times: a factor for its cost of a wgmma kernel.
-//
-// The model is made of rates that add up. How a cluster's shape, the stages of the ring, a last wave that is
-// half full and the swizzled order of the tiles act together is not in it, and no formula for it was found
-// that generalises (microbench/HISTORY.md, "The choice of a kernel"). A small neural network with two hidden
-// layers knows it from the times of 190,000 launches. What it is told are parts of the model's own estimate
-// and properties of the tile: ratios, and clocks of an SM, no name of a device and no size of the problem
-// but in tiles and in parts of the L2. So it may say something of devices that it has not seen.
+// A learned factor for the modelled cost of a wgmma kernel. The model adds up rates. It does not know how the
+// shape of a cluster, the stages, a last wave that is partly full and the raster of the tiles interact, and
+// no formula for it was found that generalises (microbench/HISTORY.md). A neural network with two hidden
+// layers learned it from the times of 190,000 launches. Its inputs (features) are parts of the model's
+// estimate and properties of the tile. None is the name of a device; m, n and k count only in tiles and as
+// parts of the L2. So it may help on devices without a record.
 //
 // microbench/fit_correction.py trains it and writes cost_correction_weights.hpp.
 //
@@ -19,16 +17,17 @@
 
 namespace tenon {
 
-// What the network is told; names in the order of the values, for the table that it is trained with.
+// The inputs of the network, with their names for the table of fit_correction.py.
 constexpr int cost_features_count = 33;
 using CostFeatures = std::array<float, cost_features_count>;
 extern const std::array<const char*, cost_features_count> cost_feature_names;
 
-// Whether the cost of a kernel is corrected: wgmma, but for operands that TMA cannot load as they are, of
-// which too few times were recorded.
+// Whether the cost of a kernel is corrected: wgmma kernels that load A and B by TMA as they are. Too few
+// times of unaligned and row-interleaved kernels were recorded. Fused kernels are corrected as their plain
+// counterparts; no time of them was recorded.
 bool is_corrected(const Kernel& kernel) noexcept;
 
-// kernel: is_corrected(); estimate: wgmma_estimate() of the same kernel and problem.
+// kernel: is_corrected(); estimate: wgmma_estimate() of the same kernel and problem. m, n > 0; k may be 0.
 CostFeatures cost_features(const Kernel& kernel, const Gemm& problem, const WgmmaEstimate& estimate) noexcept;
 
 // The expected time over that of the model, between 1 / most_correction and most_correction.

@@ -294,12 +294,13 @@ WgmmaEstimate wgmma_estimate(const Kernel& kernel, const Gemm& problem,
   return parts_of_time(kernel, problem, device, cost_parameters(device));
 }
 
+double cost_correction(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
+  if (!is_corrected(kernel)) return 1;
+  return cost_correction(cost_features(kernel, problem, wgmma_estimate(kernel, problem, device)));
+}
+
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept {
-  const double modelled = modelled_cost(kernel, problem, device);
-  return is_corrected(kernel)
-             ? modelled *
-                   cost_correction(cost_features(kernel, problem, wgmma_estimate(kernel, problem, device)))
-             : modelled;
+  return modelled_cost(kernel, problem, device) * cost_correction(kernel, problem, device);
 }
 
 double estimated_copy_cost(double bytes, bool transposed, const DeviceDescription& device) noexcept {

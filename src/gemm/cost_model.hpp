@@ -1,5 +1,5 @@
-// The time that a GEMM kernel is expected to take, by which gemm() chooses: a model of the SM with few
-// parameters, each a rate or a time of the device.
+// The expected time of a GEMM kernel: a model of the SM with few parameters, each a rate or a time of the
+// device. gemm() chooses by it and by the learned correction (cost_correction.hpp).
 //
 // The grid runs in waves: ceil(CTAs / (SMs x CTAs that fit an SM)), with `split` CTAs a tile. A wave of
 // mma.sync kernels takes the multiply-adds of the tiles on an SM over the speed measured for the copy and the
@@ -94,11 +94,13 @@ struct CostParameters {
 // Those of a device.
 const CostParameters& cost_parameters(const DeviceDescription& device) noexcept;
 
-// The time that a kernel is expected to take, in a unit that all kernels share: by the model alone,
+// The modelled time, in a unit that all kernels share.
 double modelled_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device,
                      const CostParameters& parameters) noexcept;
 double modelled_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
-// and with what was learned beside it (cost_correction.hpp).
+// The learned correction of it, a factor: 1 for a kernel that is not is_corrected().
+double cost_correction(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
+// The modelled time times the correction: what gemm() minimises.
 double estimated_cost(const Kernel& kernel, const Gemm& problem, const DeviceDescription& device) noexcept;
 
 // The time of copying an operand of `bytes` bytes into the workspace, in the same unit. transposed: the copy

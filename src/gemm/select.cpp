@@ -292,40 +292,15 @@ bool yields_to_wgmma(const Kernel& kernel, const Gemm& problem) noexcept {
          (bytes(kernel.type) != 2 || (copy_alignment(problem.a) == 16 && copy_alignment(problem.b) == 16));
 }
 
-namespace {
-
-// The kernels of least cost by the model alone, that of the least first. As many as fit: the others are far
-// above what a correction makes up for. Nothing is allocated: a choice may be part of every call.
-class ShortList {
- public:
-  struct Entry {
+const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
+                            const DeviceDescription& device, const RefusedKernels& refused) {
+  struct Candidate {
     const Kernel* kernel;
     double modelled;
   };
-
-  void clear() noexcept { count_ = 0; }
-  void insert(const Entry& entry) noexcept {
-    if (count_ == entries_.size()) {
-      if (entry.modelled >= entries_.back().modelled) return;
-      --count_;
-    }
-    std::size_t at = count_++;
-    for (; at > 0 && entries_[at - 1].modelled > entry.modelled; --at) entries_[at] = entries_[at - 1];
-    entries_[at] = entry;
-  }
-  const Entry* begin() const noexcept { return entries_.data(); }
-  const Entry* end() const noexcept { return entries_.data() + count_; }
-
- private:
-  std::array<Entry, 64> entries_{};
-  std::size_t count_ = 0;
-};
-
-}  // namespace
-
-const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem,
-                            const DeviceDescription& device, const RefusedKernels& refused) {
-  ShortList candidates;
+  std::array<Candidate, most_candidates> candidates;  // no vector: a choice allocates nothing
+  std::size_t count = 0;
+  const Candidate* first = nullptr;  // of the least modelled cost
   bool all_yield = true;
   for (const Kernel& kernel : list) {
     if (!is_offered(kernel, problem) || !accepts(kernel, problem, device)) continue;
@@ -333,19 +308,28 @@ const Kernel* select_kernel(const std::vector<Kernel>& list, const Gemm& problem
     if (!may_be_chosen(kernel, problem)) continue;
     if (const bool yields = yields_to_wgmma(kernel, problem); yields != all_yield) {
       if (yields) continue;
-      candidates.clear();
+      count = 0;
+      first = nullptr;
       all_yield = false;
     }
-    candidates.insert({&kernel, modelled_cost(kernel, problem, device)});
+    if (count == candidates.size()) break;
+    Candidate& candidate = candidates[count++];
+    candidate = {&kernel, modelled_cost(kernel, problem, device)};
+    if (first == nullptr || candidate.modelled < first->modelled) first = &candidate;
   }
-  const Kernel* best = nullptr;
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& [kernel, modelled] : candidates) {
-    if (modelled >= least * most_correction) break;  // no correction makes up for that
-    const double cost = estimated_cost(*kernel, problem, device);
-    if (best != nullptr && cost >= least) continue;
+  if (first == nullptr) return nullptr;
+  const auto cost_of = [&](const Candidate& candidate) {
+    return candidate.modelled * cost_correction(*candidate.kernel, problem, device);
+  };
+  const Kernel* best = first->kernel;
+  double least = cost_of(*first);
+  for (const Candidate& candidate : candidates) {
+    if (count-- == 0) break;
+    if (candidate.modelled > least * most_correction) continue;  // no correction makes up for that
+    const double cost = cost_of(candidate);
+    if (cost > least || (cost == least && candidate.kernel > best)) continue;
     least = cost;
-    best = kernel;
+    best = candidate.kernel;
   }
   return best;
 }

@@ -54,6 +54,9 @@ bool may_be_chosen(const Kernel& kernel, const Gemm& problem) noexcept;
 // was faster by mma.sync (540 of them: microbench/HISTORY.md).
 bool yields_to_wgmma(const Kernel& kernel, const Gemm& problem) noexcept;
 
+// At most so many kernels of a list are for the same types and orders. Kernels beyond them are not chosen.
+constexpr std::size_t most_candidates = 512;
+
 // The accepted kernel that is_offered() and may_be_chosen() with the least estimated cost that the device did
 // not refuse; among equals the one listed first; nullptr if no kernel accepts the problem. problem.kernel is
 // ignored.

@@ -22,7 +22,7 @@ namespace {
 using test::h200;
 using test::problem;
 
-// Row by row, in double.
+// The network neuron by neuron, in double.
 double evaluated(const CostFeatures& features) {
   using namespace cost_correction_weights;
   const auto layer = [](const std::vector<double>& inputs, const auto& weights, const auto& biases,
@@ -68,18 +68,25 @@ TEST(CostCorrection, IsWhatTheWeightsSayForEveryKernel) {
   EXPECT_GT(differ, corrected / 2);
 }
 
-TEST(CostCorrection, LeavesMmaSyncAndUnalignedKernelsAsModelled) {
-  int seen = 0;
-  Gemm unaligned = problem(300, 1000, 4096);
+TEST(CostCorrection, LeavesMmaSyncUnalignedAndRowInterleavedKernelsAsModelled) {
+  int of_mma_sync = 0, unaligned_kernels = 0, row_interleaved = 0;
+  Gemm unaligned = problem(300, 1000, 4096), rows_of_a = problem(300, 1000, 4096);
   unaligned.a.ld += 1;
-  for (const Gemm& p : {problem(300, 1000, 4096), unaligned}) {
+  rows_of_a.a.ld += 1;
+  rows_of_a.b.order = row_major;
+  rows_of_a.b.ld = rows_of_a.n;
+  for (const Gemm& p : {problem(300, 1000, 4096), unaligned, rows_of_a}) {
     for (const Kernel& kernel : kernels()) {
       if (is_corrected(kernel) || !accepts(kernel, p, h200)) continue;
       EXPECT_EQ(estimated_cost(kernel, p, h200), modelled_cost(kernel, p, h200)) << kernel.name;
-      ++seen;
+      of_mma_sync += kernel.instruction == Instruction::mma_sync ? 1 : 0;
+      unaligned_kernels += kernel.instruction == Instruction::wgmma && kernel.unaligned ? 1 : 0;
+      row_interleaved += kernel.row_interleaved ? 1 : 0;
     }
   }
-  EXPECT_GT(seen, 5);
+  EXPECT_GT(of_mma_sync, 0);
+  EXPECT_GT(unaligned_kernels, 0);
+  EXPECT_GT(row_interleaved, 0);
 }
 
 TEST(CostCorrection, IsFiniteForTheSmallestAndTheLargestProblems) {
@@ -87,10 +94,11 @@ TEST(CostCorrection, IsFiniteForTheSmallestAndTheLargestProblems) {
   struct Extents {
     std::int64_t m, n, k;
   };
-  for (const auto& [m, n, k] : {Extents{1, 8, 0}, Extents{1, 8, 8}, Extents{largest, 8, 8},
+  for (const auto& [m, n, k] : {Extents{1, 8, 0}, Extents{1, 8, 8}, Extents{1, 1, 8}, Extents{largest, 8, 8},
                                 Extents{8, largest, 8}, Extents{8, 8, largest}}) {
     Gemm p = problem(m, n, std::max<std::int64_t>(k, 8));
     p.k = k;
+    int seen = 0;
     for (const Kernel& kernel : kernels()) {
       if (!is_corrected(kernel) || !accepts(kernel, p, h200)) continue;
       const CostFeatures features = cost_features(kernel, p, wgmma_estimate(kernel, p, h200));
@@ -100,7 +108,9 @@ TEST(CostCorrection, IsFiniteForTheSmallestAndTheLargestProblems) {
       const double factor = cost_correction(features);
       EXPECT_GE(factor, 0.999 / most_correction);
       EXPECT_LE(factor, 1.001 * most_correction);
+      ++seen;
     }
+    EXPECT_GT(seen, 0) << m << " x " << n << " x " << k;
   }
 }
 

@@ -70,8 +70,8 @@ TEST(Plan, WithoutEnoughWorkspaceTheProblemStillRuns) {
 }
 
 TEST(Plan, ProblemsOfShortRowsAreNotPadded) {
-  EXPECT_EQ(planned_workspace(kernel_list(), problem(4095, 4095, 39), h200), 0U);
-  EXPECT_GT(planned_workspace(kernel_list(), problem(3, 5, 41), h200), 0U);
+  EXPECT_EQ(planned_workspace(kernel_list(), problem(4095, 4095, 15), h200), 0U);
+  EXPECT_GT(planned_workspace(kernel_list(), problem(3, 5, 17), h200), 0U);
   EXPECT_GT(planned_workspace(kernel_list(), problem(1, 4095, 4095), h200), 0U);
 }
 

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <string>
+#include <tuple>
 
 #include "host/kernel_list.hpp"
 
@@ -88,6 +90,14 @@ TEST(Select, NeverARefusedKernel) {
     refused.push_back(chosen);
   }
   EXPECT_EQ(select_kernel(list, p, h200, refused), nullptr);
+}
+
+TEST(Select, ComparesAllKernelsOfAKind) {
+  std::map<std::tuple<Type, Type, Type, bool, Order, Order>, std::size_t> of_kind;
+  for (const Kernel& k : kernels())
+    ++of_kind[{k.type, k.type_b, k.accumulate, k.promotes, k.a_order, k.b_order}];
+  for (const auto& [kind, count] : of_kind) EXPECT_LE(count, most_candidates);
+  EXPECT_GT(of_kind.size(), 20U);
 }
 
 // The library's own kernels, on problems of all sizes: neither what was chosen before, nor the order of the

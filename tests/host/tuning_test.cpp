@@ -491,8 +491,8 @@ TEST(TunedPlan, CopiesOfOperandsAreDecidedAsWithoutATable) {
   EXPECT_TRUE(plan.pad_a && plan.pad_b);
 
   // Too short for copies to pay, with a table as without.
-  p = problem(63, 65, 39);
-  const Tuning small = loaded(table_of({entry(63, "async_64x64", 65, 39)}));
+  p = problem(63, 65, 15);
+  const Tuning small = loaded(table_of({entry(63, "async_64x64", 65, 15)}));
   p.tuning = &small;
   EXPECT_EQ(planned_workspace(kernel_list(), p, h200), 0U);
   EXPECT_EQ(planned(p), "any_128x128");

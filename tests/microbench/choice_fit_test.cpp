@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "gemm/select.hpp"
 #include "host/kernel_list.hpp"
@@ -115,6 +116,22 @@ TEST(ChoiceFit, HalvesAreOfEachGroupAndOfEqualSize) {
     EXPECT_LE(fitted - judged, 1U) << group;
   }
   EXPECT_EQ(fit.worst_problems(1.5), "");
+}
+
+// What gemm() chooses does not depend on the model that was tried before.
+TEST(ChoiceFit, JudgesTheChoiceOfTheLibraryWhateverWasTried) {
+  const ChoiceRecord record = record_of({}, 60);
+  const ChoiceFit fit({&record}, kernels());
+  std::ostringstream features, after;
+  fit.write_features(features);
+  const std::vector<double> regrets = fit.corrected_regrets(ChoiceFit::Half::judged);
+  FittedModel other = as_it_is();
+  for (auto& [tile, efficiency] : other.efficiencies) efficiency = 0.3;
+  fit.regrets(other, ChoiceFit::Half::judged);
+  EXPECT_EQ(fit.corrected_regrets(ChoiceFit::Half::judged), regrets);
+  fit.write_features(after);
+  EXPECT_EQ(after.str(), features.str());
+  EXPECT_GT(features.str().size(), 10000U);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ def run(*arguments):
 
 class FitCorrection(unittest.TestCase):
     fit_choices, compiler = sys.argv[1:3]
+    skipped = None
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -37,9 +38,9 @@ class FitCorrection(unittest.TestCase):
         header = self.folder / "weights.hpp"
         done = run(self.table, "--out", header)
         if "does the network reach PyPI?" in done.stderr:
-            print("skipped:", done.stderr.strip())
-            sys.exit(77)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr)
+            type(self).skipped = done.stderr.strip()
+            self.skipTest(self.skipped)
+        self.assertEqual(done.returncode, 0, done.stderr)
         judged = [line.split()[-5:] for line in done.stdout.splitlines() if " judged " in line]
         self.assertEqual(len(judged), 2, done.stdout)  # an H100 and an H200
         for problems, model, mean, of_95_percent, _ in judged:
@@ -66,11 +67,32 @@ class FitCorrection(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
         self.assertIn("No such file", done.stderr)
 
-    def test_no_epochs_are_bad_usage(self):
-        done = run(self.table, "--epochs", 0)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("--epochs is 0 but must be at least 1", done.stderr)
+    def test_a_row_that_lacks_a_column_is_named(self):
+        names = ["problem", "machine", "group", "half", "log us", "log model", *(f"f{i}" for i in range(33))]
+        self.table.write_text("\t".join(names) + "\n" + "\t".join(["0"] * 38) + "\n")
+        done = run(self.table)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("features.tsv, line 2: there are 38 columns but must be 39", done.stderr)
+
+    def test_bad_usage(self):
+        for option, value, words in (("--epochs", 0, "--epochs is 0 but must be at least 1"),
+                                     ("--seed", -1, "--seed is -1 but must be from 0 to 4294967295")):  # fmt: skip
+            done = run(self.table, option, value)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words, done.stderr)
+
+    def test_tables_that_cannot_be_written_are_refused_before_the_work(self):
+        record = RESULTS / "h100" / "choices_4.json"
+        for options, words in ((["--features", self.folder / "none" / "x.tsv"], "cannot be written"),
+                               (["--features", self.table, "--losses"], "excludes")):  # fmt: skip
+            done = subprocess.run([self.fit_choices, record, *options], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(words, done.stderr)
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    program = unittest.main(argv=sys.argv[:1], exit=False)
+    if program.result.wasSuccessful() and FitCorrection.skipped:
+        print("skipped:", FitCorrection.skipped)
+        sys.exit(77)
+    sys.exit(not program.result.wasSuccessful())

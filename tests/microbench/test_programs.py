@@ -52,6 +52,16 @@ class Programs(unittest.TestCase):
             for text in ("-1", "1e3", "nan", "010", "9" * 19):
                 self.refused("%s: '%s' is not a whole number" % (option, text), "numerics", "--device", "emulator", option, text)
 
+    def test_a_list_with_a_gap(self):
+        for program, option, text in (
+            ("batched_benchmark", "--types", "f16,,bf16"), ("batched_benchmark", "--batches", ",8:64:64:64"),
+            ("scaled_benchmark", "--operations", "dense,"), ("slices_benchmark", "--slices", "4,,5"),
+            ("slices_benchmark", "--shapes", "64:64:64,"), ("instruction_benchmark", "--family", "mma,,wgmma"),
+            ("instruction_benchmark", "--measure", ",")):  # fmt: skip
+            words = "%s: '%s' must have a value on each side of a comma" % (option, text)
+            self.refused(words, program, option, text)
+            self.refused(words, program, option + "=" + text)
+
     def test_an_unknown_kernel(self):
         self.refused("--kernel is 'nosuch' but no kernel of that name takes", "gemm_benchmark", "--kernel", "nosuch")
         self.refused("--kernel is '*_e4m3_*' but no kernel of that name takes", "gemm_benchmark", "--types", "bf16", "--kernel",
