@@ -243,10 +243,11 @@ void print_written(const EmulatedArguments::Written& file) {
 }
 
 void run(const EmulateOptions& o) {
+  const std::string ptx = read_text(o.path);
   if (o.list) {
     emulator::Emulator emulator;
     try {
-      list_entries(emulator.load(read_text(o.path)), o.json);
+      list_entries(emulator.load(ptx), o.json);
     } catch (const emulator::Error& error) {
       refuse(o.path + ": " + error.what());
     }
@@ -267,7 +268,6 @@ void run(const EmulateOptions& o) {
   shape.shared_bytes = o.shared;
   if (!o.cluster.empty()) shape.cluster = parse_size("--cluster", o.cluster);
 
-  const std::string ptx = read_text(o.path);
   emulator::Emulator emulator;
   emulator::Result result;
   std::string entry;

@@ -495,6 +495,7 @@ class Refusals(Modules):
 
     def test_sizes(self):
         self.refused("--block is required", self.scale, "--entry", "nothing")
+        self.refused("absent.ptx: cannot be read: No such file or directory", "absent.ptx")
         nothing = (self.scale, "--entry", "nothing")
         self.assertEqual(emulate(*nothing, "--block", "8,8,2", "--grid", "3,2,1")[0], 0)
         self.refused("--block is 'wide' but must be one to three sizes", *nothing, "--block", "wide")
