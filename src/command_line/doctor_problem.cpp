@@ -141,9 +141,10 @@ void look_at_stores(const Gemm& p, const Kernel& kernel, std::vector<Obstacle>* 
   }
 }
 
-// Elements per unit of the model's time.
+// Elements per unit of the modelled time. Without what was learned beside the model, which is of kernels that
+// compete for one problem, and says little of two problems.
 double rate(const Kernel& kernel, const Gemm& p, const DeviceDescription& device) {
-  return static_cast<double>(p.m) * static_cast<double>(p.n) / estimated_cost(kernel, p, device);
+  return static_cast<double>(p.m) * static_cast<double>(p.n) / modelled_cost(kernel, p, device);
 }
 
 double efficiency(const Kernel& kernel, const Gemm& p, const DeviceDescription& device) {
