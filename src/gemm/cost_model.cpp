@@ -27,9 +27,8 @@ double tensor_rate(Type type) noexcept {
 
 // The clocks that the epilogue takes for an element of C.
 double clocks_of_element(const Kernel& kernel, const Gemm& problem, const CostParameters& c) noexcept {
-  const double transposed = kernel.swap_ab ? c.transposed_store_clocks : 0;
   const double f32 = bytes(result_of(problem).type) == 4 ? c.f32_store_clocks : 0;
-  if (!kernel.unaligned) return c.store_clocks + f32 + transposed;
+  if (!kernel.unaligned) return c.store_clocks + f32;
   if (problem.beta == 0.0 && result_of(problem).type == kernel.type) return c.unaligned_store_clocks;
   if (problem.beta == 0.0 && result_of(problem).type == Type::f32) return c.unaligned_to_f32_store_clocks;
   return c.unaligned_general_store_clocks;
@@ -171,8 +170,7 @@ WgmmaEstimate parts_of_time(const Kernel& kernel, const Gemm& given, const Devic
   const std::int64_t last = e.cluster_tiles % e.clusters;
   e.last_k_tile = overlapped(e.multiplying, loading_among(last == 0 ? e.clusters : last));
   e.start = c.launch_clocks + c.start_k_tiles * std::min(e.multiplying, e.loading) +
-            c.start_loads * e.loading + c.cluster_clocks * (kernel.cluster - 1) +
-            (kernel.partial_bytes != 0 ? c.streamed_launch_clocks : 0);
+            c.cluster_clocks * (kernel.cluster - 1);
 
   // The consumer warpgroups of a tile store their parts of it at the same time.
   // Of tiles of 64 rows, warps without a row of C do not store.
@@ -180,8 +178,7 @@ WgmmaEstimate parts_of_time(const Kernel& kernel, const Gemm& given, const Devic
       tile_m == 64 ? static_cast<double>(std::min<std::int64_t>(round_up_divide(problem.m, 16) * 16, tile_m))
                    : tile_m;
   const int warpgroups = kernel.unaligned ? 1 : std::max(tile_m / std::max(kernel.warp_rows(), 1), 1);
-  e.storing = c.tile_clocks + clocks_of_element(kernel, given, c) * stored_rows * e.columns / warpgroups +
-              (e.columns % 64 != 0 && !kernel.swap_ab ? c.narrow_subtile_clocks : 0);
+  e.storing = c.tile_clocks + clocks_of_element(kernel, given, c) * stored_rows * e.columns / warpgroups;
   e.elements = static_cast<double>(tile_m) * e.columns / warpgroups;
   return e;
 }
@@ -208,8 +205,7 @@ double wgmma_clocks(const WgmmaEstimate& e, const Kernel& kernel, const Gemm& gi
     const int share = StreamK::share(tiles - division.whole_tiles, all, division.pieces);
     const auto received = static_cast<double>(round_up_divide(division.pieces - 1, share));
     return static_cast<double>(round_up_divide(division.whole_tiles, all)) * tile +
-           share * mainloop / division.pieces + e.storing + c.streamed_clocks * e.elements * (1 + received) +
-           c.streamed_wait_clocks;
+           share * mainloop / division.pieces + e.storing + c.streamed_clocks * e.elements * (1 + received);
   }
   if (kernel.splits_tail) {
     const std::int64_t k_tiles_of_k = round_up_divide(problem.k, kernel.tile_k);
@@ -240,8 +236,7 @@ double wgmma_clocks(const WgmmaEstimate& e, const Kernel& kernel, const Gemm& gi
   if (kernel.split == 1) return again + (waves - 1) * tile + last_tile;
   const auto most_k_tiles = static_cast<double>(round_up_divide(e.k_tiles, kernel.split));  // of a CTA
   // Each CTA sends all but its share, and the CTA that adds up waits for the others in turn.
-  const double reducing =
-      c.reduction_clocks * e.elements * (1 + c.further_reduction * (std::log2(kernel.split) - 1));
+  const double reducing = c.reduction_clocks * e.elements;
   return again + most_k_tiles * ((waves - 1) * e.k_tile + e.last_k_tile) + waves * (e.storing + reducing);
 }
 

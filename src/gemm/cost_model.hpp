@@ -16,8 +16,7 @@
 // The epilogue adds the stores of C and the reduction between the CTAs that share a tile. Ping-pong kernels
 // overlap all stores but those of the last tile, and only partly if TMA cannot store C. With tail split-K
 // (TailSplit) the last wave takes half of a tile's time, a little more for each k-tile because its CTAs share
-// no operands, and the reduction. Swap-AB kernels cost the same as others on the transposed problem, but for
-// their transposed stores.
+// no operands, and the reduction. Swap-AB kernels cost the same as others on the transposed problem.
 //
 // The rates are those of an H100. What comes from memory is in proportion to the memory's bandwidth for each
 // SM, which any device says of itself.
@@ -53,23 +52,18 @@ struct CostParameters {
   double line_clocks = 1.394;
   // Slowdown of loads whose rows do not begin on 128-byte lines, and on 32-byte sectors.
   double line_crossing = 1.294, sector_crossing = 1.792;
-  // What the start costs: whatever the kernel; times the shorter of multiplication and loads of a k-tile; and
-  // times its loads.
-  double launch_clocks = 776.7, start_k_tiles = 3.038, start_loads = 0.02717;
+  // What the start costs: whatever the kernel, and times the shorter of multiplication and loads of a k-tile.
+  double launch_clocks = 776.7, start_k_tiles = 3.038;
   // Of a tile, whatever its size, and of each element of C that a warpgroup stores of it.
   double tile_clocks = 73.65, store_clocks = 0.01388;
   double f32_store_clocks = 0.08647;              // more for an element of 4 bytes,
   double unaligned_f32_store_clocks = 0.05454;    // and where TMA cannot store C,
   double unaligned_16_bit_store_clocks = 0.1128;  // also of 16 bits
-  double transposed_store_clocks = 0.09358;  // more for an element that a swap-AB kernel stores transposed
-  double narrow_subtile_clocks = 71.82;      // of a last epilogue subtile below 64 columns (StoreTma)
-  double overlap_of_register_stores = 0.4;   // part of the stores that ping-pong hides without TMA
-  double reduction_clocks = 0.1839;          // of an element of a warpgroup, between two CTAs that split k,
-  double further_reduction = 0.4361;         // and so much more whenever twice as many do
-  // Of an element of a warpgroup that stream-K writes to memory and reads from there, each; and of the wait.
-  double streamed_clocks = 0.9021, streamed_wait_clocks = 655.6;
-  double streamed_launch_clocks = 183;  // more for a launch of stream-K, also where no tile is shared
-  double cluster_clocks = 34.64;        // of a launch, for each CTA of a cluster but one
+  double overlap_of_register_stores = 0.4;        // part of the stores that ping-pong hides without TMA
+  double reduction_clocks = 0.1839;               // of an element of a warpgroup, where CTAs split k
+  // Of an element of a warpgroup that stream-K writes to memory and reads from there, each.
+  double streamed_clocks = 0.9021;
+  double cluster_clocks = 34.64;  // of a launch, for each CTA of a cluster but one
   // Clusters of more than two CTAs are not persistent: a wave beyond the first begins anew.
   double wave_clocks_of_large_clusters = 5467;
   // Slowdown of a k-tile of unaligned kernels in tail split-K, whose CTAs share no operands.
