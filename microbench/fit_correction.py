@@ -57,33 +57,26 @@ class Problem:
         self.features = numbers[:, 2:]
 
 
-def corrections_of(network, features):
-    """As cost_correction() computes their logarithms."""
-    for weights, biases in network[:-1]:
-        features = np.maximum(features @ weights + biases, 0)
-    weights, biases = network[-1]
-    return (features @ weights + biases)[:, 0]
-
-
-def regrets(problems, network):
-    """Logarithms of the time of the choice over that of the fastest candidate. network: None for the model alone."""
+def regrets(problems, corrections=None):
+    """Logarithms of the time of the choice over that of the fastest candidate. corrections: their logarithms, of
+    features; without it, the model alone chooses."""
     costs = [problem.modelled for problem in problems]
-    if network is not None:
-        logarithms = corrections_of(network, np.concatenate([p.features for p in problems]))
+    if corrections is not None:
+        logarithms = np.asarray(corrections(np.concatenate([p.features for p in problems])))
         logarithms = np.clip(logarithms, -np.log(MOST_CORRECTION), np.log(MOST_CORRECTION))
         ends = np.cumsum([len(cost) for cost in costs])[:-1]
         costs = [cost + part for cost, part in zip(costs, np.split(logarithms, ends))]
     return np.array([problem.times[np.argmin(cost)] for problem, cost in zip(problems, costs)])
 
 
-def print_regrets(problems, network):
+def print_regrets(problems, corrections):
     print(f"{'machine':24} {'half':8} {'problems':>8} {'model':>8} {'mean':>8} {'95 %':>8} {'worst':>8}")
     for machine in sorted({p.machine for p in problems}):
         for half in ("fitted", "judged"):
             some = [p for p in problems if (p.machine, p.half) == (machine, half)]
             if not some:
                 continue
-            before, after = regrets(some, None), regrets(some, network)
+            before, after = regrets(some), regrets(some, corrections)
             print(
                 f"{machine:24} {half:8} {len(some):8} {np.exp(before.mean()):8.4f} {np.exp(after.mean()):8.4f} "
                 f"{np.exp(np.percentile(after, 95)):8.4f} {np.exp(after.max()):8.4f}"
@@ -111,19 +104,19 @@ def header_of(network):
     return text + "\n}  // namespace tenon::cost_correction_weights\n"
 
 
-def training():
-    """train() of correction_network.py, which needs JAX."""
+def network_by_jax():
+    """The module correction_network.py, which needs JAX."""
     from tenon_toolkit import packages
 
-    os.environ.setdefault("JAX_PLATFORMS", "cpu")  # the same weights wherever it runs
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")  # not on a GPU that happens to be there
 
     try:
         import jax  # noqa: F401
     except ImportError:
         sys.path.insert(0, str(packages.of_this_python("jax", "JAX")))
-    from correction_network import train
+    import correction_network
 
-    return train
+    return correction_network
 
 
 def main():
@@ -151,13 +144,13 @@ def main():
             raise ValueError(f"{args.features} has no {'' if args.all else 'fitted '}problem with two kernels")
         if args.out and not os.access(os.path.dirname(os.path.abspath(args.out)), os.W_OK):
             raise ValueError(f"{args.out} cannot be written")
-        train = training()
+        by_jax = network_by_jax()
         begin = time.monotonic()
         say = functools.partial(print, end="", file=sys.stderr, flush=True) if sys.stderr.isatty() else lambda text: None
-        network = [tuple(np.asarray(x, np.float32) for x in layer) for layer in train(fitted, args.epochs, args.seed, say)]
+        network = [tuple(np.asarray(x, np.float32) for x in layer) for layer in by_jax.train(fitted, args.epochs, args.seed, say)]
         if not all(np.isfinite(x).all() for layer in network for x in layer):
             raise ValueError("the training diverged: no header is written")
-        print_regrets(table.problems, network)
+        print_regrets(table.problems, functools.partial(by_jax.corrections, network))
         print(f"{sum(w.size + b.size for w, b in network)} weights, {time.monotonic() - begin:.0f} s")
         if args.out:
             part = f"{args.out}.{os.getpid()}.tmp"

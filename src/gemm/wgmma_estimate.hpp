@@ -1,4 +1,4 @@
-// The parts of which the cost model (cost_model.hpp) makes up the time of a wgmma kernel, in clocks of an SM.
+// What the cost model (cost_model.hpp) estimates of a wgmma kernel: its tiles, and the clocks of each step.
 // Tiles are as the tensor core has them: for a swap-AB kernel their rows are columns of C.
 #pragma once
 
