@@ -33,6 +33,18 @@ std::size_t index(int row, int pitch, int column = 0) {
   return static_cast<std::size_t>(row) * static_cast<std::size_t>(pitch) + static_cast<std::size_t>(column);
 }
 
+// Whether a byte was written of the chunks that hold the row. An address outside of the block's memory counts
+// as written: reading it is a fault.
+bool is_written(Cta& cta, const MatrixDescriptor& d, Major major, int bits, int row, int columns,
+                int columns_of_chunk) {
+  for (int column = 0; column < columns; column += columns_of_chunk) {
+    const std::uint32_t offset = element_address(d, major, bits, row, column);
+    if (std::uint64_t{offset} + 16 > cta.shared.size()) return true;
+    if (std::memchr(cta.shared.written(offset), 1, 16) != nullptr) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 WgmmaProduct::WgmmaProduct(const WgmmaForm& form) : form_(form) {
@@ -41,19 +53,23 @@ WgmmaProduct::WgmmaProduct(const WgmmaForm& form) : form_(form) {
   }
 }
 
-// In chunks of 16 bytes along the contiguous dimension, as on the hardware.
+// In chunks of 16 bytes along the contiguous dimension, as on the hardware. Rows (of B: columns) of which no
+// byte was written are no fault: a kernel may load as many as the matrix has, and what it computes with the
+// others are accumulators that it does not store.
 void WgmmaProduct::read_matrix(Cta& cta, const Actor& actor, std::uint64_t descriptor, Major major, int rows,
                                int columns, std::vector<std::uint32_t>& to) const {
   const MatrixDescriptor d = decode_descriptor(descriptor);
   const int bits = unit_bits(form_), bytes = bits / 8, elements = 16 / bytes;
   to.assign(index(rows, columns), 0);
-  const int outer = major == Major::k ? rows : columns, inner = major == Major::k ? columns : rows;
-  for (int o = 0; o < outer; ++o) {
-    for (int i = 0; i < inner; i += elements) {
-      const int row = major == Major::k ? o : i, column = major == Major::k ? i : o;
+  const int rows_of_chunk = major == Major::k ? 1 : elements;
+  const int columns_of_chunk = major == Major::k ? elements : 1;
+  for (int row = 0; row < rows; row += rows_of_chunk) {
+    const bool unwritten = !is_written(cta, d, major, bits, row, columns, columns_of_chunk);
+    for (int column = 0; column < columns; column += columns_of_chunk) {
       std::uint8_t data[16];
       const std::uint32_t offset = element_address(d, major, bits, row, column);
-      cta.cluster.load(actor, ptx::Space::shared, shared_address(cta.rank, offset), data, 16);
+      cta.cluster.load(actor, ptx::Space::shared, shared_address(cta.rank, offset), data, 16, Order::weak, 0,
+                       unwritten);
       for (int e = 0; e < elements; ++e) {
         const int r = major == Major::k ? row : row + e, c = major == Major::k ? column + e : column;
         std::memcpy(&to[index(r, columns, c)], &data[index(e, bytes)], static_cast<std::size_t>(bytes));

@@ -268,7 +268,7 @@ void Cluster::synchronize(const Actor& actor, const Location& at, Use use, Order
 }
 
 bool Cluster::load(const Actor& actor, ptx::Space space, std::uint64_t address, void* to, std::uint32_t size,
-                   Order order, std::uint32_t alignment) {
+                   Order order, std::uint32_t alignment, bool may_be_unwritten) {
   if (size == 0) return true;  // a bulk copy of no bytes needs no destination
   Location at;
   if (!locate(actor, space, address, size, alignment == 0 ? size : alignment, Use::load, order, at)) {
@@ -276,7 +276,7 @@ bool Cluster::load(const Actor& actor, ptx::Space space, std::uint64_t address, 
     return false;
   }
   if (!is_strong(order)) {
-    note_written(actor, at, size, Use::load);
+    if (!may_be_unwritten) note_written(actor, at, size, Use::load);
     std::memcpy(to, at.bytes, size);
     return true;
   }

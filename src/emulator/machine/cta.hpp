@@ -124,9 +124,10 @@ class Cluster {
   // Checked access: bounds, null, alignment, written bytes (loads), races and proxies (shared memory). False,
   // with a finding, if no memory can be accessed: loads return zeros, stores do nothing, and the caller goes
   // on. `alignment` 0 means `size`, which then must be a power of two up to 32. Space::generic is resolved.
-  // Space::shared takes addresses of any CTA of the cluster.
+  // Space::shared takes addresses of any CTA of the cluster. may_be_unwritten: of a weak load; bytes that
+  // nobody wrote are no fault.
   bool load(const Actor& actor, ptx::Space space, std::uint64_t address, void* to, std::uint32_t size,
-            Order order = Order::weak, std::uint32_t alignment = 0);
+            Order order = Order::weak, std::uint32_t alignment = 0, bool may_be_unwritten = false);
   bool store(const Actor& actor, ptx::Space space, std::uint64_t address, const void* from,
              std::uint32_t size, Order order = Order::weak, std::uint32_t alignment = 0);
   // Read-modify-write, atomic against other clusters too. `update(std::uint8_t* bytes)` changes the bytes in

@@ -1,6 +1,7 @@
 #include "emulator/machine/memory.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 namespace tenon::emulator {
@@ -65,6 +66,7 @@ Allocation* GlobalMemory::find(std::uint64_t address) {
 
 SharedMemory::SharedMemory(std::uint32_t size, bool check)
     : size_(size), bytes_(zeroed_bytes(size)), written_(zeroed_bytes(size)) {
+  std::memset(bytes_.get(), 0xFF, size);  // NaN: a multiprocessor's memory holds what the CTA before left
   if (check) shadow_ = zeroed_bytes((size / 4 + 1) * sizeof(Granule));
 }
 
