@@ -90,7 +90,9 @@ void record_choices(const std::vector<Kernel>& list, const DeviceDescription& de
       if (microseconds > 0 && (times.cublaslt_us == 0 || microseconds < times.cublaslt_us))
         times.cublaslt_us = microseconds;
     }
-    if (!times.times.empty()) result->push_back(std::move(times));
+    if (times.times.empty()) continue;
+    result->push_back(std::move(times));
+    rules.finished();
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ struct ChoiceRecorderRules {
   double seconds = 120;      // no burst begins later
   int bursts = 3;            // of a candidate; the median counts
   double cost_factor = 1.5;  // candidates are left out whose estimate is above this multiple of the least
+  std::function<void()> finished = [] {};  // called after each problem that was appended
 };
 
 // Appends an entry to *result for each problem that was finished in time, in the order of the problems.

@@ -196,17 +196,28 @@ void record_choices(const Options& options) {
     record.foreign_us = timer.foreign_us();
     if (const std::string lost = replace_file(options.json, to_text(record)); !lost.empty())
       throw Failure(lost);
+  };
+  // Now and then, so that a run that is ended from outside leaves what it has measured.
+  double written = timer.seconds();
+  rules.finished = [&] {
+    constexpr double seconds_between = 10;
+    if (timer.seconds() - written < seconds_between) return;
+    write();
+    written = timer.seconds();
+  };
+  const auto write_all = [&] {
+    write();
     std::fputs(regret_table(record, tenon::kernels()).c_str(), stdout);
   };
   try {
     record_choices(tenon::kernels(), record.device, draw_choice_problems(options.seed, options.problems),
                    timer, rules, &record.problems);
   } catch (const Failure&) {
-    if (!record.problems.empty()) write();
+    if (!record.problems.empty()) write_all();
     throw;
   }
   if (record.problems.empty()) throw Failure("no problem was finished in time");
-  write();
+  write_all();
 }
 
 }  // namespace

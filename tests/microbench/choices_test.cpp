@@ -191,12 +191,15 @@ TEST(ChoiceRecorder, StopsInTimeAndKeepsWhatIsFinished) {
   timer.seconds_per_burst = 0.01;
   ChoiceRecorderRules rules;
   rules.seconds = 5;
+  std::size_t finished = 0;  // problems that a caller could have written to a file
+  rules.finished = [&] { ++finished; };
   const double begin = timer.seconds();
   const std::vector<ChoiceTimes> recorded = recorded_by(timer, problems, rules);
   EXPECT_LT(timer.seconds(), begin + 5.02);
   EXPECT_GT(timer.seconds(), begin + 4.98);
   EXPECT_GT(recorded.size(), 0U);
   EXPECT_LT(recorded.size(), problems.size());
+  EXPECT_EQ(finished, recorded.size());
   for (const ChoiceTimes& times : recorded) EXPECT_GT(times.times.size(), 1U);
 }
 
