@@ -188,7 +188,7 @@ TEST_P(ReferenceGemm, AnEmptyProductIsNotScaled) {
 }
 
 // A special value in row 3 of A and one in column 5 of B must reach exactly that row and that column, also
-// through the zeros of residue tiles.
+// where the tiles reach beyond the matrices.
 TEST_P(ReferenceGemm, NanAndInfinitySpreadAsTheyShould) {
   const struct {
     float in_a, in_b;

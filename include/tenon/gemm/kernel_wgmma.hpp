@@ -37,57 +37,51 @@ struct GemmWgmma : WgmmaPieces<Config> {
   using MapA = typename Producer::MapA;
   using MapB = typename Producer::MapB;
 
-  // Called once in a kernel by all threads of a one-dimensional CTA: the barriers in `shared` serve one call.
-  // Uses the named barriers of NamedBarrier. op: see epilogue.hpp. map_c: as Pieces::Store says; not read
-  // where TMA cannot store C.
+  // Called once in a kernel by all threads of a one-dimensional CTA: the barriers in `memory` serve one call.
+  // memory: shared_bytes_with<Op> of shared memory from a multiple of Pieces::alignment on. Uses the named
+  // barriers of NamedBarrier. op: see epilogue.hpp. map_c: as Pieces::Store says; not read where TMA cannot
+  // store C.
   template <class Op>
   __device__ __forceinline__ static void run(const MapA& map_a, const MapB& map_b, const TensorMap& map_c,
-                                             const GemmArguments& p, std::uint8_t* shared, const Op& op) {
+                                             const GemmArguments& p, std::uint8_t* memory, const Op& op) {
     const auto cluster = Cluster::of(p.cluster);
     const Scheduler scheduler = scheduler_of(p, cluster);
-    if (works_for_warp(Pieces::producer_warp)) {
-      Producer::template prefetch<Operand::a>(map_a, scheduler);
-      Producer::template prefetch<Operand::b>(map_b, scheduler);
-      if (!Config::row_interleaved && tma_can_store(p.c)) prefetch_map(map_c);
-    }
-    const std::uint32_t misaligned = ptx::shared_address(shared) % Pieces::alignment;
-    std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : Pieces::alignment - misaligned);
     const std::uint32_t ring_memory = ptx::shared_address(memory);
     const Ring ring(reinterpret_cast<std::uint64_t*>(memory + Pieces::barriers_at));
     auto reduction = reduction_of(p, scheduler, memory, ring_memory, cluster);
+    // Called by each warp when it has prepared what it can without the others. The next grid's prologue
+    // overlaps this grid's tail; its producers wait on the grid dependency before their first loads. Where
+    // registers are scarce, all threads wait for the previous grid here: ptxas would spill if the producers
+    // and the consumers waited later, each for itself.
+    const auto synchronise = [] {
+      Roles::synchronise_barriers();
+      ptx::griddepcontrol_launch_dependents();
+      if (Budget::scarce) ptx::griddepcontrol_wait();
+    };
+    const int group = Roles::warpgroup();
+    if (group == Config::consumers) {
+      Roles::template set_registers<false>();
+      produce_all(map_a, map_b, map_c, p, scheduler, memory, ring, synchronise);
+      // Tail split-K synchronises all threads of the cluster, so the producer warpgroup takes part.
+      reduction.join(scheduler.ends_with_split_tile());
+      return;
+    }
     if (works_for_warp(0)) {
       // This CTA's producers multicast to `writers` CTAs, itself included. They may overwrite a stage when
       // every consumer warp that reads the stage has released it, in each of these CTAs.
       ring.initialize(Pieces::warps_of_a_tile * cluster.writers, producers);
       reduction.initialize();
     }
-    Roles::synchronise_barriers();
-    // The next grid's prologue overlaps this grid's tail; its producer waits on the grid dependency before
-    // the first load.
-    ptx::griddepcontrol_launch_dependents();
-    // Where registers are scarce, all threads wait for the previous grid here: ptxas would spill if the
-    // producer and the consumers waited later, each for itself.
-    if (Budget::scarce) ptx::griddepcontrol_wait();
-    const int group = Roles::warpgroup();
-    if (group == Config::consumers) {
-      Roles::template set_registers<false>();
-      produce_all(map_a, map_b, p, scheduler, memory, ring);
-      // Tail split-K synchronises all threads of the cluster, so the producer warpgroup takes part.
-      reduction.join(scheduler.ends_with_split_tile());
-    } else {
-      Roles::template set_registers<true>();
-      // Only the consumers of the CTA's first tile read stages that were cleared. The other ping-pong
-      // consumer takes its first turn after them.
-      if (group < consumers_of_a_tile) Producer::wait_for_cleared_residue(p);
-      // The operation may read, and the store overwrites, what the previous grid wrote.
-      if (!Budget::scarce) ptx::griddepcontrol_wait();
-      // The same operation, after it has read its scalars (LinearCombination: the scales of A and B).
-      const auto& operation = LoadedOperation<Op>::of(op);
-      using Store = typename Pieces::template Store<typename LoadedOperation<Op>::type>;
-      const Store store(p.c, operation, map_c, ring_memory + Pieces::subtiles_at);
-      const int consumer = Budget::counts_consumers_anew ? static_cast<int>(threadIdx.x) / 128 : group;
-      ConsumersOf<Config>::run(consumer, p, scheduler, ring, ring_memory, reduction, store);
-    }
+    synchronise();
+    Roles::template set_registers<true>();
+    // The operation may read, and the store overwrites, what the previous grid wrote.
+    if (!Budget::scarce) ptx::griddepcontrol_wait();
+    // The same operation, after it has read its scalars (LinearCombination: the scales of A and B).
+    const auto& operation = LoadedOperation<Op>::of(op);
+    using Store = typename Pieces::template Store<typename LoadedOperation<Op>::type>;
+    const Store store(p.c, operation, map_c, ring_memory + Pieces::subtiles_at);
+    const int consumer = Budget::counts_consumers_anew ? static_cast<int>(threadIdx.x) / 128 : group;
+    ConsumersOf<Config>::run(consumer, p, scheduler, ring, ring_memory, reduction, store);
   }
 
  private:
@@ -112,20 +106,25 @@ struct GemmWgmma : WgmmaPieces<Config> {
 
   template <class C>
   using ConsumersOf = std::conditional_t<C::pingpong, PingpongConsumers<C>, CooperativeConsumers<C>>;
-  static constexpr int consumers_of_a_tile = Config::pingpong ? 1 : Config::consumers;
   static constexpr int producers = 2;  // threads, of A and of B
 
-  // The producer warpgroup: one thread of its first warp loads A, one of its second B. The other two warps
-  // clear the part of each stage that a residue tile does not fill.
+  // The producer warpgroup: its first warp loads A, its second B. synchronise(): see produce().
+  template <class Synchronise>
   __device__ __forceinline__ static void produce_all(const MapA& map_a, const MapB& map_b,
-                                                     const GemmArguments& p, const Scheduler& scheduler,
-                                                     std::uint8_t* memory, const Ring& ring) {
-    Producer::clear_residue(p, scheduler, memory,
-                            static_cast<int>(threadIdx.x) - (Pieces::threads - Producer::clearing_threads));
-    if (works_for_warp(Pieces::producer_warp))
-      Producer::template run<Operand::a>(map_a, p, scheduler, memory, ring);
-    if (works_for_warp(Pieces::producer_warp + 1))
-      Producer::template run<Operand::b>(map_b, p, scheduler, memory, ring);
+                                                     const TensorMap& map_c, const GemmArguments& p,
+                                                     const Scheduler& scheduler, std::uint8_t* memory,
+                                                     const Ring& ring, const Synchronise& synchronise) {
+    // Broadcast as Roles::warpgroup() is.
+    const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0) - Pieces::producer_warp;
+    if (warp == 0) {
+      Producer::template run<Operand::a>(map_a, p, scheduler, memory, ring, synchronise);
+    } else if (warp == 1) {
+      Producer::template run<Operand::b>(map_b, p, scheduler, memory, ring, synchronise);
+    } else {
+      synchronise();
+      if (!Config::row_interleaved && tma_can_store(p.c) && warp == 2 && ptx::elect_sync(0xffffffffU))
+        prefetch_map(map_c);
+    }
   }
 };
 
@@ -136,7 +135,7 @@ __global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1) __cluster_dims_
                const __grid_constant__ typename GemmWgmma<Config>::MapB map_b,
                const __grid_constant__ TensorMap map_c, const __grid_constant__ GemmArguments arguments,
                const __grid_constant__ Op op) {
-  extern __shared__ std::uint8_t shared[];
+  extern __shared__ __align__(1024) std::uint8_t shared[];
   GemmWgmma<Config>::run(map_a, map_b, map_c, arguments, shared, op);
 }
 
@@ -148,7 +147,7 @@ __global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1)
                                 const __grid_constant__ TensorMap map_c,
                                 const __grid_constant__ GemmArguments arguments,
                                 const __grid_constant__ Op op) {
-  extern __shared__ std::uint8_t shared[];
+  extern __shared__ __align__(1024) std::uint8_t shared[];
   GemmWgmma<Config>::run(map_a, map_b, map_c, arguments, shared, op);
 }
 
@@ -160,7 +159,7 @@ __global__ void __launch_bounds__(GemmWgmma<Config>::threads, 1) __cluster_dims_
                      const __grid_constant__ typename GemmWgmma<Config>::MapB map_b,
                      const __grid_constant__ TensorMap map_c, const __grid_constant__ GemmArguments arguments,
                      const __grid_constant__ Op op) {
-  extern __shared__ std::uint8_t shared[];
+  extern __shared__ __align__(1024) std::uint8_t shared[];
   GemmArguments typed = arguments;
   typed.c.type = type;
   GemmWgmma<Config>::run(map_a, map_b, map_c, typed, shared, op);

@@ -25,16 +25,14 @@ struct GemmGrouped : WgmmaPieces<Config> {
   using Ring = typename Pieces::Ring;
 
   // By all threads of the CTA, which has one dimension, once a kernel. Takes the named barriers of Turns.
-  // op: see epilogue.hpp. map_c: see StoreTma.
+  // memory, op: see GemmWgmma::run(). map_c: see StoreTma.
   template <class Op>
   __device__ __forceinline__ static void run(const Maps& map_a, const Maps& map_b, const TensorMap& map_c,
-                                             const GroupedArguments& p, std::uint8_t* shared, const Op& op) {
+                                             const GroupedArguments& p, std::uint8_t* memory, const Op& op) {
     if (works_for_warp(Pieces::producer_warp)) {
       Producer::prefetch(map_a, map_b);
       if (tma_can_store(p.c)) prefetch_map(map_c);
     }
-    const std::uint32_t misaligned = ptx::shared_address(shared) % Pieces::alignment;
-    std::uint8_t* const memory = shared + (misaligned == 0 ? 0 : Pieces::alignment - misaligned);
     const std::uint32_t ring_memory = ptx::shared_address(memory);
     const Ring ring(reinterpret_cast<std::uint64_t*>(memory + Pieces::barriers_at));
     if (works_for_warp(0)) ring.initialize(Pieces::warps_of_a_tile * Cluster::writers);
@@ -81,7 +79,7 @@ __global__ void __launch_bounds__(GemmGrouped<Config>::threads, 1)
                      const __grid_constant__ typename GemmGrouped<Config>::Maps map_b,
                      const __grid_constant__ TensorMap map_c,
                      const __grid_constant__ GroupedArguments arguments, const __grid_constant__ Op op) {
-  extern __shared__ std::uint8_t shared[];
+  extern __shared__ __align__(1024) std::uint8_t shared[];
   GemmGrouped<Config>::run(map_a, map_b, map_c, arguments, shared, op);
 }
 

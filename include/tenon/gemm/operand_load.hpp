@@ -4,10 +4,9 @@
 // TMA fills rows beyond the matrix with zeros. If many multiprocessors load such rows at once, each takes
 // several times as long as a row that exists (microbench/HISTORY.md). So the residue tile, the last one along
 // m or n, has a box of its own that holds only the rows that exist. This is done for k-major operands, by
-// kernels whose producer has registers for it (RegisterBudget::loads_residue), and only if the rest of the
-// stage can be cleared in time (residue_extent() of plan_sm90.hpp). The rest of the stage then holds zeros or
-// older operands; the accumulators made of them are not stored. All other tiles are loaded whole, zeros
-// included. Plain C++17. Below: shared/tile.hpp.
+// kernels whose producer has registers for it (RegisterBudget::loads_residue). The rest of the stage holds
+// what was there: a row of A (a column of B) is part of that row (column) of accumulators alone, which is not
+// stored. All other tiles are loaded whole, zeros included. Plain C++17. Below: shared/tile.hpp.
 #pragma once
 
 #include "tenon/ptx/standard.hpp"

@@ -18,14 +18,11 @@ struct LoadedOperand {
   const ConstMatrix& matrix;
   int rows, extent, k, tiles;
 
-  // The extent beyond which the kernel loads nothing (GemmArguments::residue_m). The part of a stage that the
-  // load of a residue tile does not write must hold numbers: an earlier load has written it, or the CTA
-  // cleared it before its first tile. So whole tiles are loaded if some CTA reaches its second tile before it
-  // has filled the ring.
-  int residue_extent(bool ring_is_written) const {
+  // The extent beyond which the kernel loads nothing (GemmArguments::residue_m).
+  int residue_extent() const {
     const std::int64_t left = extent - std::int64_t{tiles - 1} * rows;
     const bool has_residue = load.bytes_of(static_cast<int>(left)) < load.bytes_of(load_whole_tiles);
-    return has_residue && (ring_is_written || tiles == 1) ? extent : load_whole_tiles;
+    return has_residue ? extent : load_whole_tiles;
   }
   Status make_maps(Launcher& launcher, int /*residue*/, OperandMap* maps) const {
     return launcher.make_tensor_map(operand_in_memory<Tile>(matrix, extent, k), load.rows(),
@@ -144,7 +141,6 @@ inline int launched_clusters(const DeviceDescription& device, int ctas, int tile
 // The clusters of a grid, and how they divide the tiles (GemmArguments).
 struct WorkDivision {
   int clusters, whole_tiles, pieces;
-  bool has_second_tile;  // some CTA
 };
 template <class Config>
 WorkDivision divide_work(const DeviceDescription& device, int ctas, int tiles, int k_tiles,
@@ -153,12 +149,10 @@ WorkDivision divide_work(const DeviceDescription& device, int ctas, int tiles, i
   if constexpr (Config::streams_k) {
     const double operands = (static_cast<double>(p.m) + p.n) * p.k * Config::TileA::element_bytes;
     const StreamK k = StreamK::of(tiles, at_once, k_tiles, StreamK::exceeds_l2(operands, device.l2_bytes));
-    return {k.whole_tiles < tiles ? at_once : std::min(tiles, at_once), k.whole_tiles, k.pieces, true};
+    return {k.whole_tiles < tiles ? at_once : std::min(tiles, at_once), k.whole_tiles, k.pieces};
   } else {
     const TailSplit tail = TailSplit::of(tiles, at_once, Config::splits_tail ? k_tiles : 0);
-    const int launched = launched_clusters(device, ctas, tiles, tail.busy_clusters);
-    const std::int64_t work = tail.whole_tiles + std::int64_t{tiles - tail.whole_tiles} * ctas;
-    return {launched, tail.whole_tiles, 1, work > launched};
+    return {launched_clusters(device, ctas, tiles, tail.busy_clusters), tail.whole_tiles, 1};
   }
 }
 
@@ -234,18 +228,13 @@ Status prepare_any_wgmma(const Product& product, const DeviceDescription& device
   const WorkDivision division = divide_work<Config>(device, cluster.ctas, tiles, k_tiles, arguments);
   arguments.whole_tiles = division.whole_tiles;
   arguments.pieces = division.pieces;
-  const int least_k_tiles =  // of a CTA
-      k_tiles - (cluster.k - 1) * ((k_tiles + cluster.k - 1) / cluster.k);
-  const bool ring_is_written =
-      !division.has_second_tile || (!Config::streams_k && least_k_tiles >= Config::stages);
-
   const auto a = loaded_operand(Producer::load_a(cluster), seen.a, Block::m, arguments.m, arguments.k,
                                 arguments.raster.tiles_m() * cluster.m);
   const auto b = loaded_operand(Producer::load_b(cluster, tile_columns), seen.b, tile_columns, arguments.n,
                                 arguments.k, arguments.raster.tiles_n() * cluster.n);
   if (RegisterBudget<Config>::loads_residue) {
-    arguments.residue_m = a.residue_extent(ring_is_written);
-    arguments.residue_n = b.residue_extent(ring_is_written);
+    arguments.residue_m = a.residue_extent();
+    arguments.residue_n = b.residue_extent();
   }
   if constexpr (Config::row_interleaved) {
     if (Status s = make_row_interleaved_maps(launcher, seen.a, arguments.m, arguments.k,

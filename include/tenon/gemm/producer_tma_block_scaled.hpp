@@ -27,10 +27,6 @@ class ScaledOperandLoads {
   __device__ __forceinline__ ScaledOperandLoads(const WorkTile& work, const GemmArguments& p)
       : operand_(work, p), first_(is_a ? work.m * Block::m : work.n * Block::n / scale_block) {}
 
-  __device__ __forceinline__ static int left_of(const WorkTile& work, const GemmArguments& p) {
-    return Operands::left_of(work, p);
-  }
-
   __device__ __forceinline__ int bytes() const {
     return operand_.bytes() + (is_a ? 4 * Scales::rows_a : Scales::bytes_b);
   }

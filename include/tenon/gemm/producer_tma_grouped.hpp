@@ -86,10 +86,10 @@ class ProducerGrouped {
                                               int k, bool shared, std::uint64_t* barrier) {
     if (parts > 1 && shared) {
       const int rank = Cluster::rank(static_cast<int>(blockIdx.x));
-      load_part<Tile>(to, maps.part, start, load_whole_tiles, k, {parts, rank, Cluster::mask_b(rank)},
-                      barrier);
+      PartOfTile<Tile>({parts, rank, Cluster::mask_b(rank)}, start, load_whole_tiles)
+          .start(to, maps.part, k, barrier);
     } else {
-      load_part<Tile>(to, maps.whole, start, load_whole_tiles, k, {1, 0, 0}, barrier);
+      PartOfTile<Tile>({1, 0, 0}, start, load_whole_tiles).start(to, maps.whole, k, barrier);
     }
   }
 };

@@ -37,6 +37,16 @@ class ProducerRowInterleaved {
     return k / Block::k + (k % Block::k != 0);
   }
 
+  template <Operand operand, class Scheduler, class Map, class Synchronise>
+  __device__ __forceinline__ static void run(const Map& map, const GemmArguments& p,
+                                             const Scheduler& scheduler, std::uint8_t* memory,
+                                             const Ring& ring, const Synchronise& synchronise) {
+    if (ptx::elect_sync(0xffffffffU)) prefetch<operand>(map, scheduler);
+    produce<Config, std::conditional_t<operand == Operand::a, LoadsA, LoadsB>>(map, p, scheduler, memory,
+                                                                               ring, synchronise);
+  }
+
+ private:
   template <Operand operand, class Scheduler, class Map>
   __device__ __forceinline__ static void prefetch(const Map& map, const Scheduler& scheduler) {
     if constexpr (operand == Operand::a) {
@@ -47,22 +57,6 @@ class ProducerRowInterleaved {
     }
   }
 
-  template <Operand operand, class Scheduler, class Map>
-  __device__ __forceinline__ static void run(const Map& map, const GemmArguments& p,
-                                             const Scheduler& scheduler, std::uint8_t* memory,
-                                             const Ring& ring) {
-    produce<Config, std::conditional_t<operand == Operand::a, LoadsA, LoadsB>>(map, p, scheduler, memory,
-                                                                               ring);
-  }
-
-  // All tiles are loaded whole.
-  template <class Scheduler>
-  __device__ __forceinline__ static void clear_residue(const GemmArguments&, const Scheduler&, std::uint8_t*,
-                                                       int) {}
-  static constexpr int clearing_threads = 64;
-  __device__ __forceinline__ static void wait_for_cleared_residue(const GemmArguments&) {}
-
- private:
   class LoadsA {
    public:
     __device__ __forceinline__ LoadsA(const WorkTile& work, const GemmArguments&) : tile_m_(work.m) {}
@@ -92,19 +86,21 @@ class ProducerRowInterleaved {
   class LoadsB {
    public:
     __device__ __forceinline__ LoadsB(const WorkTile& work, const GemmArguments&)
-        : column_(work.n * Block::n) {}
+        : part_(own_part(), work.n * Block::n, load_whole_tiles) {}
 
     __device__ __forceinline__ static constexpr int bytes() { return TileB::bytes; }
     __device__ __forceinline__ void start(std::uint8_t* stage, const MapB& map, int k_tile,
                                           std::uint64_t* barrier) const {
-      const int rank = Cluster::rank(static_cast<int>(blockIdx.x)), k = k_tile * Block::k;
       // From some rows before the k-tile on: a view of A may begin with as many elements.
-      load_part<TileB>(stage + TileA::bytes, map, column_, load_whole_tiles, k - Config::most_shift,
-                       {parts_b, Cluster::rank_m(rank), Cluster::mask_b(rank)}, barrier);
+      part_.start(stage + TileA::bytes, map, k_tile * Block::k - Config::most_shift, barrier);
     }
 
    private:
-    int column_;
+    __device__ __forceinline__ static LoadedPart own_part() {
+      const int rank = Cluster::rank(static_cast<int>(blockIdx.x));
+      return {parts_b, Cluster::rank_m(rank), Cluster::mask_b(rank)};
+    }
+    PartOfTile<TileB> part_;
   };
 };
 

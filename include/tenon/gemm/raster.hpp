@@ -32,7 +32,8 @@ class Raster {
   // The number of the band that a tile row belongs to.
   TENON_HOST_DEVICE int band_of(int m) const { return by_rows_.quotient(m); }
 
-  // The index-th tile, 0 <= index < tiles(): each position once.
+  // The index-th tile, index >= 0: each position once below tiles(). (From there on a position that nobody
+  // may use: producers compute it for the tile after their last one.)
   TENON_HOST_DEVICE TilePosition at(int index) const {
     const int which = by_band_.quotient(index), rest = index - which * (band_ * tiles_n_);
     const bool whole = which < whole_bands_;

@@ -14,6 +14,7 @@
 #include "tenon/gemm/store_subtile.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/elect.hpp"
+#include "tenon/ptx/opaque.hpp"
 
 namespace tenon {
 
@@ -55,7 +56,7 @@ class StoreTma {
   __device__ __forceinline__ void operator()(const Part& part, int row, int column) const {
     static_assert(Part::rows == 1, "StoreTma: a part is one row of 16 x 8 fragments");
     if constexpr (std::is_same_v<Op, LinearCombination> && std::is_same_v<typename Part::Value, float>) {
-      if (uses_tma && op_.beta == 0.0F && tma_can_store(c_) && Boxes::stores(c_, row)) {
+      if (uses_tma && only_scales_ != 0 && Boxes::stores(c_, row)) {
         with(Scaling{op_.alpha}).store(part, row, column);
       } else {
         cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
@@ -87,7 +88,14 @@ class StoreTma {
   // staging: of this warp.
   __device__ __forceinline__ StoreTma(const Output& c, const Op& op, const TensorMap& map,
                                       std::uint32_t staging, int)
-      : c_(c), op_(op), map_(map), staging_(staging) {}
+      : c_(c), op_(op), map_(map), staging_(staging) {
+    // Opaque, so that a kernel that makes its store before the mainloop computes it there, while the first
+    // k-tile is on its way.
+    if constexpr (uses_tma && std::is_same_v<Op, LinearCombination>) {
+      only_scales_ = op.beta == 0.0F && tma_can_store(c) ? 1 : 0;
+      ptx::opaque(only_scales_);
+    }
+  }
   // The same places, another operation.
   template <class Other>
   __device__ __forceinline__ StoreTma<Other, Subtiles, rows_at_a_time, uses_tma, Boxes> with(
@@ -183,6 +191,7 @@ class StoreTma {
   Op op_;
   const TensorMap& map_;
   std::uint32_t staging_;
+  int only_scales_ = 0;  // not 0: C is not read, and TMA stores it
 };
 
 }  // namespace tenon

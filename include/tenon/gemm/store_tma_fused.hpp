@@ -25,7 +25,11 @@ struct Biased {
 
   __device__ __forceinline__ void load(float (&addends)[2], int column) const {
     std::uint32_t word = 0;
-    if (bias != nullptr) word = *reinterpret_cast<const std::uint32_t*>(bias + min(column, last_two));
+    // An offset of 32 bits: addresses of 64 would be a register more for each load, and ptxas would spill.
+    const std::uint32_t offset =
+        static_cast<std::uint32_t>(sizeof(T)) * static_cast<std::uint32_t>(min(column, last_two));
+    if (bias != nullptr)
+      word = *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const std::uint8_t*>(bias) + offset);
     Packing<T>::unpack(word, addends);
   }
   __device__ __forceinline__ void add(float (&two)[2], const float (&addends)[2]) const {

@@ -15,6 +15,7 @@
 #include "tenon/gemm/wgmma_config.hpp"
 #include "tenon/pipeline/tma_ring.hpp"
 #include "tenon/ptx/barrier.hpp"
+#include "tenon/ptx/opaque.hpp"
 
 namespace tenon {
 
@@ -36,10 +37,12 @@ class StoreTmaTransposed {
   // staging: bytes_of_warp of shared memory for each warp that stores, from a multiple of 1024 bytes on.
   __device__ __forceinline__ StoreTmaTransposed(const Output& c, const Op& op, const TensorMap& map,
                                                 std::uint32_t staging)
-      : c_(c),
-        op_(op),
-        map_(map),
-        staging_(staging + threadIdx.x / (32 * Warps) * (Subtiles * place_bytes)) {}
+      : c_(c), op_(op), map_(map), staging_(staging + threadIdx.x / (32 * Warps) * (Subtiles * place_bytes)) {
+    if constexpr (std::is_same_v<Op, LinearCombination>) {  // as in StoreTma
+      only_scales_ = op.beta == 0.0F && tma_can_store(c) ? 1 : 0;
+      ptx::opaque(only_scales_);
+    }
+  }
 
   // Whether C has columns for the warps that store together. row: of the warp's first accumulator.
   __device__ __forceinline__ bool has_row(int row) const { return row - 16 * rank() < c_.n; }
@@ -52,7 +55,7 @@ class StoreTmaTransposed {
     static_assert(Part::columns % 2 == 0, "StoreTmaTransposed: a box has two fragments");
     if constexpr (std::is_same_v<Op, LinearCombination>) {
       const StoreTmaTransposed<Scaling, Subtiles, Warps> scaled(*this, Scaling{op_.alpha});
-      if (op_.beta == 0.0F && tma_can_store(c_)) {
+      if (only_scales_ != 0) {
         scaled(part, row, column);
       } else {
         scaled.store_rows({op_, c_}, part, row, column);
@@ -289,6 +292,7 @@ class StoreTmaTransposed {
   Op op_;
   const TensorMap& map_;
   std::uint32_t staging_;
+  int only_scales_ = 0;  // see StoreTma
 };
 
 }  // namespace tenon

@@ -37,7 +37,7 @@ struct NamedBarrier {
   static constexpr int turns = 1;             // and 2: ping-pong (pipeline/turns.hpp)
   static constexpr int cleared_shift = 1;     // and 2, a consumer each: row-interleaved views
   static constexpr int transposed_store = 3;  // to 5, a consumer each (store_tma_transposed.hpp)
-  static constexpr int residue = 6;           // cleared stages (producer_tma.hpp)
+  static constexpr int end_of_group = 6;      // cleared rows of a k-tile (wgmma_grouped_k.hpp)
 };
 
 // Operands: WgmmaOperands. Block: TileShape of a CTA, Block::k elements being 128 bytes. Consumers:

@@ -44,7 +44,7 @@ struct KGroups {
               clear_from(b, tile.end_k - k);
               cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);  // wgmma reads through the other proxy
               __syncwarp();                                           // bar.sync needs whole warps
-              ptx::bar_sync<threads>(NamedBarrier::residue);
+              ptx::bar_sync<threads>(NamedBarrier::end_of_group);
             }
             accumulators.start(a, b, row, 0);
           },

@@ -1,6 +1,7 @@
 // Which pieces a configuration is put together from, and where each has its shared memory. Below: the pieces.
 #pragma once
 
+#include "tenon/gemm/epilogue.hpp"
 #include "tenon/gemm/fitted_tile.hpp"
 #include "tenon/gemm/held_position.hpp"
 #include "tenon/gemm/mainloop_wgmma.hpp"
@@ -151,14 +152,15 @@ struct WgmmaPieces {
   static constexpr int subtiles_at = Config::ring_bytes;
   static constexpr int reduction_at = subtiles_at + Config::warps * Config::subtiles * subtile_bytes;
   static constexpr int barriers_at = reduction_at + Reduction::bytes;
-  static constexpr int shared_bytes = barriers_at + Ring::bytes + alignment;
+  static constexpr int shared_bytes = barriers_at + Ring::bytes;
   static_assert(shared_bytes <= most_shared_bytes,
                 "WgmmaConfig: ring and epilogue subtiles are larger than the shared memory of a CTA, 227 KB: "
                 "take fewer stages");
 
-  // The same with the barriers of the store.
+  // The same with the barriers of the store, which gets the operation as it is after it was loaded.
   template <class Op>
-  static constexpr int shared_bytes_with = shared_bytes + Config::warps* barrier_bytes_of_warp<Store<Op>>;
+  static constexpr int shared_bytes_with =
+      shared_bytes + Config::warps* barrier_bytes_of_warp<Store<typename LoadedOperation<Op>::type>>;
 
   // Consumer warps, then a warpgroup whose first two warps are the producers of A and B.
   static constexpr int threads = 32 * Config::warps + 128;

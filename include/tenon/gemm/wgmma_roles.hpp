@@ -1,4 +1,4 @@
-// What the wgmma kernels do before their roles begin. Below: wgmma_pieces.hpp, ptx/setmaxnreg.hpp.
+// What the roles of the wgmma kernels begin with. Below: wgmma_pieces.hpp, ptx/setmaxnreg.hpp.
 #pragma once
 
 #include "tenon/ptx/needs_sm_90a.hpp"
