@@ -10,7 +10,7 @@ __global__ void fill(int words) {
   extern __shared__ unsigned int memory[];
   volatile unsigned int* const to = memory;
   for (int i = static_cast<int>(threadIdx.x); i < words; i += static_cast<int>(blockDim.x)) to[i] = ~0U;
-  // Long enough for every multiprocessor to get a CTA, each of which has all of its memory.
+  // A CTA has all memory of its multiprocessor, and runs until every multiprocessor has got one.
   const long long begin = clock64();
   while (clock64() - begin < 20000) {
   }

@@ -22,10 +22,10 @@
 
 namespace tenon {
 
-// A producer's loop, called by a warp, of which one thread loads. Loads: what it loads of a work tile's
-// k-tile (bytes()), and the start of the loads (start()). memory: the ring's stages. synchronise(): by whole
-// warps; afterwards the ring's barriers are initialised. The first tile's place is computed before, while
-// another warp initialises them.
+// A producer's loop. A whole warp calls it, and one of its threads loads. Loads: what it loads of a work
+// tile's k-tile (bytes()), and the start of the loads (start()). memory: the ring's stages. synchronise(): by
+// whole warps; afterwards the ring's barriers are initialised. The first tile's place is computed before,
+// while another warp initialises them.
 template <class Config, class Loads, class Scheduler, class Map, class Synchronise>
 __device__ __forceinline__ void produce(const Map& map, const GemmArguments& p, const Scheduler& scheduler,
                                         std::uint8_t* memory, const TmaRing<Config::stages>& ring,

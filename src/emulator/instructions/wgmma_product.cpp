@@ -53,9 +53,9 @@ WgmmaProduct::WgmmaProduct(const WgmmaForm& form) : form_(form) {
   }
 }
 
-// In chunks of 16 bytes along the contiguous dimension, as on the hardware. Rows (of B: columns) of which no
-// byte was written are no fault: a kernel may load as many as the matrix has, and what it computes with the
-// others are accumulators that it does not store.
+// In chunks of 16 bytes along the contiguous dimension, as on the hardware. Rows (of B: columns) that
+// nobody wrote are no fault: a kernel may load only those that the matrix has, and does not store the results
+// of the others.
 void WgmmaProduct::read_matrix(Cta& cta, const Actor& actor, std::uint64_t descriptor, Major major, int rows,
                                int columns, std::vector<std::uint32_t>& to) const {
   const MatrixDescriptor d = decode_descriptor(descriptor);
