@@ -83,6 +83,8 @@ TYPES = {
 }
 # A tile of wgmma has k-tiles of this many bytes a row, which is what the 128-byte swizzle takes.
 WGMMA_ROW_BYTES = 128
+# Of columns that are contiguous in memory a fitted tile has a multiple of this many (column_step).
+PANEL_STEP = 16
 # An instruction of mma.sync takes this many bytes of a row of k, whatever the type. Of f64 m16n8k16 takes 128.
 MMA_K_BYTES = 32
 F64_K = 16
@@ -162,8 +164,14 @@ class Kernel:
 
     def narrowest(self):
         """The fewest columns of a launch, None where it always takes all: wgmma's columns come from B, or with swapab from A."""
-        contiguous_k = self.layout[0] == "t" if self.row.swaps() else self.layout[1] == "n"
-        return self.row.narrowest if contiguous_k else None
+        row, columns = self.row, self.row.mma_tile()[1]
+        contiguous_k = self.layout[0] == "t" if row.swaps() else self.layout[1] == "n"
+        if contiguous_k or not row.narrowest:
+            return row.narrowest
+        # Where the columns are contiguous, panels of 64 of them are loaded whole: fewer panels would be another kernel.
+        least = max(row.narrowest, (columns - 1) // 64 * 64 + PANEL_STEP)
+        least = -(-least // PANEL_STEP) * PANEL_STEP
+        return least if least < columns and columns % PANEL_STEP == 0 else None
 
     def begins_statement(self):
         """Whether it is the first of the kernels that one statement appends."""

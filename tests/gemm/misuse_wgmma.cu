@@ -35,7 +35,12 @@ using Config =
            64>;
 #elif defined(MISUSE_fitted_panels)
 using Config =
-    Fitted<WgmmaConfig<Halves, row_major, row_major, TileShape<64, 64, 64>, 1, 2, ClusterShape<1, 1>, 1>, 40>;
+    Fitted<WgmmaConfig<Halves, row_major, row_major, TileShape<64, 128, 64>, 1, 2, ClusterShape<1, 1>, 1>,
+           64>;
+#elif defined(MISUSE_fitted_parts)
+using Config =
+    Fitted<WgmmaConfig<Halves, row_major, column_major, TileShape<64, 72, 64>, 1, 2, ClusterShape<2, 1>, 1>,
+           64>;
 #elif defined(MISUSE_fitted_promoted)
 using Config = Fitted<WgmmaConfig<WgmmaOperands<e4m3, e4m3, float, true>, row_major, column_major,
                                   TileShape<64, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>,

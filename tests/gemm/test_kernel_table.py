@@ -5,6 +5,7 @@
 """
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -202,10 +203,18 @@ class Statements(unittest.TestCase):
         self.assertIn("{0.9, 1}, {0.9, 1}", kernel_table.list_text([source], ("90",)))
 
 
-    def test_tiles_are_fitted_where_k_is_contiguous(self):
-        fitted = {"layouts": "tn nn tt nt", "narrowest": 64}
-        self.assertEqual(["Fitted<" in statement for statement in self.cpp(**fitted)], [True, True, False, False])
-        self.assertEqual(["Fitted<" in statement for statement in self.cpp(**fitted, variant="swapab")], [True, False, True, False])
+    def test_tiles_with_contiguous_columns_are_fitted_to_those_that_need_every_panel(self):
+        def narrowest(**changes):
+            fitted = {"layouts": "tn nn tt nt", "narrowest": 64, **changes}
+            found = [re.search(r"Fitted<.*, (\d+)>(?:>*)\(", statement) for statement in self.cpp(**fitted)]
+            return [int(match[1]) if match else None for match in found]
+
+        self.assertEqual(narrowest(), [64, 64, 208, 208])
+        self.assertEqual(narrowest(variant="swapab", tile_m=256, tile_n=128), [64, 208, 64, 208])
+        self.assertEqual(narrowest(narrowest=216), [216, 216, 224, 224])
+        self.assertEqual(narrowest(narrowest=248), [248, 248, None, None])
+        self.assertEqual(narrowest(tile_n=208), [64, 64, None, None])
+        self.assertEqual(narrowest(tile_n=200), [64, 64, None, None])
         (statement,) = self.cpp(narrowest=64, schedule="pingpong", warpgroups=1)
         self.assertIn("Pingpong<Fitted<WgmmaConfig<", statement)
         self.assertIn(", 64>>>(", statement)

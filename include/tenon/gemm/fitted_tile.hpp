@@ -74,9 +74,11 @@ TENON_HOST_DEVICE constexpr int tile_columns(const Arguments& p) {
   }
 }
 
-// Columns of fitted tiles are multiples of this: what wgmma takes (wgmma_has_n).
+// Columns of fitted tiles are multiples of this: what wgmma takes (wgmma_has_n), and where n is contiguous in
+// B the sectors of the L2 (32 bytes), in which its rows then begin.
 template <class Config>
-inline constexpr int column_step = std::is_same_v<typename Config::Acc, std::int32_t> ? 16 : 8;
+inline constexpr int column_step =
+    std::is_same_v<typename Config::Acc, std::int32_t> || !Config::b_k_major ? 16 : 8;
 
 // The columns of a tile, by whole warps: as a number that ptxas knows to be the same for all lanes.
 template <class Config, class Arguments>

@@ -104,14 +104,19 @@ struct WgmmaConfig {
 };
 
 // A tile whose number of columns is chosen at launch: a multiple of column_step from Narrowest to Block::n
-// (fitted_tile.hpp). So tiles share the columns of C evenly, and none is half empty. Config: a WgmmaConfig.
+// (fitted_tile.hpp). So tiles share the columns of C evenly, and none is half empty. Where n is contiguous in
+// B, whole panels are loaded whatever the number. Config: a WgmmaConfig.
 template <class Config, int Narrowest>
 struct Fitted : Config {
   static constexpr int narrowest = Narrowest;
   static_assert(Narrowest >= 8 && Narrowest < Config::Block::n && Narrowest % 8 == 0,
                 "Fitted: the narrowest tile must be a multiple of 8 columns, and narrower than the tile");
-  static_assert(Config::b_k_major && Config::TileB::rows == Config::Block::n,
-                "Fitted: k must be contiguous in B, and a tile must load as many columns as it has");
+  static_assert(!Config::b_k_major || Config::TileB::rows == Config::Block::n,
+                "Fitted: a tile must load as many columns as it has");
+  static_assert(
+      Config::b_k_major || Narrowest > (Config::panels_n - 1) * Config::panel_n,
+      "Fitted: where n is contiguous in B, the narrowest tile must need all panels of 128 bytes that "
+      "are loaded");
   static_assert(
       !Config::promotes,
       "Fitted: promoted accumulators have no tiles of several widths, since ptxas would serialise wgmma");
