@@ -17,7 +17,7 @@ the choice takes the earlier line.
   layouts     tn nn tt nt, of A and B: t is row-major, n is column-major
   tile_m, tile_n, tile_k      of a CTA: rows and columns of C, with swapab too, and depth of a k-tile
   narrowest   wgmma: the fewest columns (rows with swapab) that a tile is fitted to, if a launch may take fewer than tile_n
-              (tile_m); in layouts in which k is contiguous in the operand that has them
+              (tile_m); more in layouts in which the columns are contiguous in memory (Kernel.narrowest)
   warpgroups  wgmma: consumer warpgroups that share a tile, 1 to 3 (1 with pingpong)
   warp_m, warp_n              the other families: the tile of a warp
   stages      k-tiles in flight
