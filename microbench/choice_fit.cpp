@@ -77,11 +77,22 @@ ChoiceFit::ChoiceFit(const std::vector<const ChoiceRecord*>& records, const std:
 }
 
 void ChoiceFit::append(const ChoiceRecord& record, const std::vector<Kernel>& list) {
+  // A kernel that was fitted otherwise when the record was made is another one than the list's.
+  const std::vector<Kernel> timed = kernels_as_recorded(record, list);
+  std::vector<std::size_t> number_of(timed.size());
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    number_of[i] = i;
+    if (timed[i].narrowest == list[i].narrowest) continue;
+    number_of[i] = listed_.size();
+    listed_.push_back(timed[i]);
+    kernels_.push_back(timed[i]);
+    tiles_.push_back(tile_of(timed[i]));
+  }
   std::map<std::string, int> of_group;
   for (const ChoiceTimes& times : record.problems) {
     Recorded recorded{&record, &times, {}, std::numeric_limits<double>::infinity(), Half::fitted};
     const Gemm problem = gemm_of(times.problem);
-    for (const ChoiceCandidate& candidate : choice_candidates(list, problem, record.device)) {
+    for (const ChoiceCandidate& candidate : choice_candidates(timed, problem, record.device)) {
       const std::string name = candidate.name();
       const auto time = std::find_if(times.times.begin(), times.times.end(),
                                      [&](const ChoiceTime& t) { return t.name == name; });
@@ -89,11 +100,11 @@ void ChoiceFit::append(const ChoiceRecord& record, const std::vector<Kernel>& li
       recorded.least = std::min(recorded.least, time->microseconds);
       if (!may_be_chosen(*candidate.kernel, candidate.planned)) continue;
       recorded.candidates.push_back(
-          {static_cast<std::size_t>(candidate.kernel - list.data()), candidate.planned,
+          {number_of[static_cast<std::size_t>(candidate.kernel - timed.data())], candidate.planned,
            candidate.cost - estimated_cost(*candidate.kernel, candidate.planned, record.device),
            time->microseconds, name});
     }
-    const auto yields = [&](const Candidate& c) { return yields_to_wgmma(list[c.kernel], c.problem); };
+    const auto yields = [&](const Candidate& c) { return yields_to_wgmma(listed_[c.kernel], c.problem); };
     auto& all = recorded.candidates;
     if (!std::all_of(all.begin(), all.end(), yields))
       all.erase(std::remove_if(all.begin(), all.end(), yields), all.end());

@@ -62,6 +62,10 @@ ChoiceTimes times_of(const ordered_json& json, const std::vector<std::string>& n
   return result;
 }
 
+std::string without_copies(const std::string& name) {
+  return name.substr(0, name.find(" + "));
+}
+
 // Records of before there were two modes have no mode: they are bursts.
 void read_mode(const ordered_json& json, ChoiceRecord* record) {
   const std::string mode = json.value("mode", "burst");
@@ -83,6 +87,13 @@ std::string to_text(const ChoiceRecord& record) {
     number = names.size();
     names.push_back(name);
   }
+  ordered_json narrowest;
+  if (record.narrowest) {
+    for (const auto& [name, number] : numbers) {
+      const auto found = record.narrowest->find(without_copies(name));
+      narrowest.push_back(found == record.narrowest->end() ? 0 : found->second);
+    }
+  }
   const ordered_json head = {
       {"benchmark", benchmark},
       {"seed", record.seed},
@@ -97,7 +108,8 @@ std::string to_text(const ChoiceRecord& record) {
       {"shared_bytes_per_block_optin", record.device.shared_bytes_per_block_optin},
       {"l2_bytes", record.device.l2_bytes},
       {"memory_bytes_per_clock", record.device.memory_bytes_per_clock},
-      {"kernels", names}};
+      {"kernels", names},
+      {"narrowest", narrowest}};
   // A commit need not be UTF-8.
   constexpr auto replace = ordered_json::error_handler_t::replace;
   std::string text = head.dump(1, ' ', false, replace);
@@ -142,6 +154,15 @@ ChoiceRecord read_choice_record(const std::string& text) {
     record.device.l2_bytes = json.at("l2_bytes").get<std::size_t>();
     record.device.memory_bytes_per_clock = json.at("memory_bytes_per_clock").get<int>();
     const auto names = json.at("kernels").get<std::vector<std::string>>();
+    if (json.contains("narrowest") && !json.at("narrowest").is_null()) {
+      const auto narrowest = json.at("narrowest").get<std::vector<int>>();
+      if (narrowest.size() != names.size())
+        throw Failure("there are " + std::to_string(names.size()) + " kernels but " +
+                      std::to_string(narrowest.size()) + " narrowest tiles");
+      record.narrowest.emplace();
+      for (std::size_t i = 0; i < names.size(); ++i)
+        if (narrowest[i] != 0) (*record.narrowest)[without_copies(names[i])] = narrowest[i];
+    }
     for (const ordered_json& problem : json.at("problems"))
       record.problems.push_back(times_of(problem, names));
     return record;
@@ -182,7 +203,7 @@ namespace {
 // Without " + padded copies" and the cluster: "_c2x1".
 std::string compiled_name(const std::string& name) {
   static const std::regex cluster("_c[0-9]x[0-9]");
-  return std::regex_replace(name.substr(0, name.find(" + ")), cluster, "");
+  return std::regex_replace(without_copies(name), cluster, "");
 }
 
 }  // namespace

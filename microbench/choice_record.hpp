@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,13 +38,16 @@ struct ChoiceRecord {
   double foreign_us = 0;
   DeviceDescription device;
   std::string commit, machine, toolkit, date;
+  // Kernel::narrowest of the timed kernels whose tiles were fitted; the others' were not. Nothing in records
+  // that do not say it, whose kernels are taken to have been as they are now.
+  std::optional<std::map<std::string, int>> narrowest;
   std::vector<ChoiceTimes> problems;
 };
 
 const ChoiceTime& fastest(const ChoiceTimes& times);
 
-// JSON in which a table holds each name once. Each problem is a line, with pairs [number in that table,
-// microseconds], fastest first.
+// JSON in which a table holds each name once, and beside it the narrowest tile of each. Each problem is a
+// line, with pairs [number in that table, microseconds], fastest first.
 std::string to_text(const ChoiceRecord& record);
 // The inverse. Failure where the text is not such a record.
 ChoiceRecord read_choice_record(const std::string& text);

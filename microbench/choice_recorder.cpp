@@ -58,6 +58,23 @@ std::vector<ChoiceCandidate> choice_candidates(const std::vector<Kernel>& list, 
   return candidates;
 }
 
+std::map<std::string, int> narrowest_tiles(const std::vector<Kernel>& list) {
+  std::map<std::string, int> result;
+  for (const Kernel& kernel : list)
+    if (kernel.narrowest != 0) result.emplace(kernel.name, kernel.narrowest);
+  return result;
+}
+
+std::vector<Kernel> kernels_as_recorded(const ChoiceRecord& record, const std::vector<Kernel>& list) {
+  std::vector<Kernel> result = list;
+  if (!record.narrowest) return result;
+  for (Kernel& kernel : result) {
+    const auto found = record.narrowest->find(kernel.name);
+    kernel.narrowest = found == record.narrowest->end() ? 0 : found->second;
+  }
+  return result;
+}
+
 std::string choice_of(const std::vector<Kernel>& list, const Gemm& problem, const DeviceDescription& device) {
   Gemm p = problem;
   p.workspace_bytes = planned_workspace(list, p, device);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,11 @@ struct ChoiceCandidate {
 // Copy::module and with FusedEpilogue are left out, since gemm() never chooses them here.
 std::vector<ChoiceCandidate> choice_candidates(const std::vector<Kernel>& list, const Gemm& problem,
                                                const DeviceDescription& device);
+
+// Kernel::narrowest of those that are fitted, as a record has it.
+std::map<std::string, int> narrowest_tiles(const std::vector<Kernel>& list);
+// The list with tiles fitted as they were when the record was made.
+std::vector<Kernel> kernels_as_recorded(const ChoiceRecord& record, const std::vector<Kernel>& list);
 
 // The name, like that of a candidate, of what gemm() chooses with as much workspace as helps. Failure if no
 // kernel computes the problem.

@@ -180,6 +180,7 @@ void run(const Options& options, const std::vector<Product>& cases) {
 // Records the time of every kernel for problems drawn at random, and prints what gemm()'s choice costs.
 void record_choices(const Options& options) {
   ChoiceRecord record;
+  record.narrowest = narrowest_tiles(tenon::kernels());
   record.seed = options.seed;
   record.between = options.between;
   record.commit = options.commit;

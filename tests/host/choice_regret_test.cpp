@@ -76,7 +76,7 @@ std::vector<Kernel> recorded_kernels(const ChoiceRecord& record) {
   for (const ChoiceTimes& times : record.problems)
     for (const ChoiceTime& time : times.times) ++times_of[time.name.substr(0, time.name.find(" + "))];
   std::vector<Kernel> result;
-  for (const Kernel& kernel : kernels())
+  for (const Kernel& kernel : kernels_as_recorded(record, kernels()))
     if (times_of[kernel.name] > 1) result.push_back(kernel);
   return result;
 }

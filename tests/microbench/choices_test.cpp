@@ -291,6 +291,36 @@ TEST(ChoiceRecord, IsReadAsItWasWritten) {
   EXPECT_EQ(to_text(read), to_text(read_choice_record(to_text(read))));
 }
 
+TEST(ChoiceRecord, SaysHowTilesWereFitted) {
+  ChoiceRecord record = example();
+  EXPECT_FALSE(read_choice_record(to_text(record)).narrowest);
+  record.narrowest = {{"fast", 72}, {"not timed", 8}};
+  const std::string text = to_text(record);
+  const ChoiceRecord read = read_choice_record(text);
+  ASSERT_TRUE(read.narrowest);
+  EXPECT_EQ(*read.narrowest, (std::map<std::string, int>{{"fast", 72}}));
+  EXPECT_EQ(to_text(read), text);
+  const std::size_t last = text.find("  0\n ],\n \"problems\"");
+  ASSERT_NE(last, std::string::npos) << "that of `slow`";
+  EXPECT_THROW(read_choice_record(std::string(text).erase(last - 2, 5)), Failure) << "one too few";
+}
+
+TEST(ChoiceRecord, JudgesKernelsAsTheyWereFittedThen) {
+  const std::vector<Kernel>& list = kernels();
+  const auto fitted =
+      std::find_if(list.begin(), list.end(), [](const Kernel& k) { return k.narrowest != 0; });
+  ASSERT_NE(fitted, list.end());
+  const auto number = static_cast<std::size_t>(fitted - list.begin());
+  ChoiceRecord record;
+  EXPECT_EQ(kernels_as_recorded(record, list)[number].narrowest, fitted->narrowest) << "does not say";
+  record.narrowest = narrowest_tiles(list);
+  EXPECT_EQ(kernels_as_recorded(record, list)[number].narrowest, fitted->narrowest);
+  record.narrowest->at(fitted->name) += 8;
+  EXPECT_EQ(kernels_as_recorded(record, list)[number].narrowest, fitted->narrowest + 8);
+  record.narrowest->erase(fitted->name);
+  EXPECT_EQ(kernels_as_recorded(record, list)[number].narrowest, 0);
+}
+
 TEST(ChoiceRecord, SaysWhetherAForeignKernelWasBetween) {
   ChoiceRecord record = example();
   record.foreign_us = 0.96;
