@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-HIDDEN = (64, 32)
+HIDDEN = (96, 48)
 MOST_CANDIDATES = 56  # of a problem, those of least modelled cost: nearly every choice is among them
 UNCERTAINTY = 0.03  # in the logarithm of a cost: as ChoiceFit::uncertainty
 BATCH = 64  # problems

@@ -22,7 +22,9 @@ ChoiceRecord record_of(const CostParameters& truth, int count) {
     if (problem.group != "aligned") continue;
     ChoiceTimes times{problem, {}};
     for (const ChoiceCandidate& candidate : choice_candidates(kernels(), gemm_of(problem), record.device)) {
-      if (yields_to_wgmma(*candidate.kernel, candidate.planned)) continue;  // never chosen, however fast
+      // Never chosen, however fast.
+      if (yields_to_wgmma(*candidate.kernel, candidate.planned)) continue;
+      if (!may_be_chosen(*candidate.kernel, candidate.planned)) continue;
       times.times.push_back({candidate.name(), 1e-6 * modelled_cost(*candidate.kernel, candidate.planned,
                                                                     record.device, truth)});
     }
