@@ -37,9 +37,9 @@ struct ClusterShape {
   // What does not depend on a launch: CTAs along m (1: unknown), whether any CTA shares operands, whether the
   // cluster has other CTAs.
   static constexpr int compiled_m = M;
-  // The numbers of CTAs along k that a launch may have, and whether they are more than one.
-  static constexpr int ks[] = {K};
-  static constexpr bool splits_k = K > 1;
+  // The numbers of CTAs along k that a launch may have: whether there is one only, and whether k is split.
+  static constexpr int ks[1] = {K};
+  static constexpr bool one_k = true, splits_k = K > 1;
   static constexpr bool is_compiled = true, may_share = M * N > 1, may_have_others = M * N * K > 1;
   TENON_HOST_DEVICE static constexpr ClusterShape of(const ClusterExtent&) { return {}; }
   // The CTAs that compute with the same part of k.
@@ -88,9 +88,10 @@ template <int... Ks>
 class LaunchedCluster {
  public:
   static_assert(sizeof...(Ks) > 0, "LaunchedCluster: at least one number of CTAs along k, which may be 1");
-  static constexpr int ks[] = {Ks...}, compiled_m = 1;
+  static constexpr int ks[sizeof...(Ks)] = {Ks...}, compiled_m = 1;
   static constexpr int least_k = ks[0], most_k = ks[sizeof...(Ks) - 1];
-  static constexpr bool splits_k = least_k > 1;
+  static constexpr bool one_k = sizeof...(Ks) == 1, splits_k = least_k > 1;
+  static constexpr bool are_powers = (((Ks & (Ks - 1)) == 0) && ...);
   static_assert(((Ks >= 1 && Ks <= 16 && (Ks > 1) == splits_k) && ...),
                 "LaunchedCluster: 1 CTA along k, or numbers from 2 to 16");
   static constexpr bool is_compiled = false, may_share = true, may_have_others = true;
@@ -102,7 +103,7 @@ class LaunchedCluster {
   TENON_HOST_DEVICE static constexpr bool may_have(int k) { return ((k == Ks) || ...); }
 
   TENON_HOST_DEVICE constexpr int rank(int cta) const {
-    if (!splits_k) return cta & (ctas - 1);
+    if (are_powers) return cta & (ctas - 1);
     return static_cast<int>(static_cast<unsigned>(cta) % static_cast<unsigned>(ctas));
   }
   TENON_HOST_DEVICE constexpr int cluster(int cta) const {
@@ -128,7 +129,7 @@ class LaunchedCluster {
   TENON_HOST_DEVICE explicit constexpr LaunchedCluster(const ClusterExtent& extent)
       : m(1 << extent.log2_m),
         n(1 << extent.log2_n),
-        k(sizeof...(Ks) == 1 ? least_k : extent.k),
+        k(one_k ? least_k : extent.k),
         sharing(1 << (extent.log2_m + extent.log2_n)),
         ctas(k << (extent.log2_m + extent.log2_n)),
         writers(m + n - 1),

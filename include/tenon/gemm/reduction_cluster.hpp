@@ -35,6 +35,8 @@ class ClusterSplitKReduction {
     }
     return most;
   }
+  // Loops over the other CTAs are unrolled where their number is compiled.
+  static constexpr int others_at_once = Cluster::one_k ? Cluster::ks[0] - 1 : 1;
   // What is received, then the barriers. Multiples of 16.
   static constexpr int received_bytes = most_received() * part_bytes;
 
@@ -122,7 +124,7 @@ class ClusterSplitKReduction {
     if (lane_id() == 0) ring_.expect(own_, others * part_bytes);
     ring_.wait_full_by_cluster(own_);
     std::uint32_t last = 0;
-#pragma unroll 1
+#pragma unroll(others_at_once)
     for (int other = 0; other < others; ++other) {
 #pragma unroll
       for (int i = 0; i < registers; i += 4) {
