@@ -23,7 +23,7 @@ the choice takes the earlier line.
   stages      k-tiles in flight
   clusters    wgmma: CTAs of a cluster along m x n, which share operands. Several, powers of two: one compiled kernel, whose
               launch says which; each is an entry of the list that gemm() chooses from
-  cluster_k   wgmma: CTAs of a cluster that split the sum; of several numbers a kernel for each, with the clusters of up to 8 CTAs
+  cluster_k   wgmma: CTAs of a cluster that split the sum
   subtiles    wgmma: epilogue subtiles of 16 rows x 128 bytes that a warp may have on their way to C
   schedule    wgmma: cooperative, or pingpong
   variant     wgmma: nothing, or of: swapab (computes the transpose of C; with streamk too), streamk (divides the tiles that
@@ -88,8 +88,6 @@ PANEL_STEP = 16
 # An instruction of mma.sync takes this many bytes of a row of k, whatever the type. Of f64 m16n8k16 takes 128.
 MMA_K_BYTES = 32
 F64_K = 16
-# Of a cluster: what every device runs.
-MOST_CTAS = 8
 MOST_SHARED_BYTES = 227 * 1024
 
 # The lowest architecture with mma.sync on fp8.
@@ -138,7 +136,7 @@ class Row:
     warp_n: int
     stages: int
     clusters: tuple  # of (along m, along n)
-    cluster_k: tuple
+    cluster_k: int
     subtiles: int
     schedule: str
     variant: str
@@ -149,10 +147,6 @@ class Row:
 
     def swaps(self):
         return "swapab" in self.variant.split()
-
-    def shapes(self):
-        """The clusters, of at most 8 CTAs."""
-        return [(m, n, k) for k in self.cluster_k for m, n in self.clusters if m * n * k <= MOST_CTAS]
 
     def mma_tile(self):
         """Rows and columns as the tensor core has them."""
@@ -166,7 +160,7 @@ class Kernel:
     row: Row
     types: str
     layout: str
-    cluster: tuple = None  # CTAs along m, n, k
+    cluster: tuple = None
 
     def narrowest(self):
         """The fewest columns of a launch, None where it always takes all: wgmma's columns come from B, or with swapab from A."""
@@ -181,7 +175,7 @@ class Kernel:
 
     def begins_statement(self):
         """Whether it is the first of the kernels that one statement appends."""
-        return self.row.clusters is None or self.cluster == self.row.shapes()[0]
+        return self.row.clusters is None or self.cluster == self.row.clusters[0]
 
     def cpp(self):
         """The statement that appends it, and those that differ from it only in their clusters, to `list`."""
@@ -203,14 +197,12 @@ class Kernel:
             return f"append_cp_async<{config}, {alignment}{self.operation()}>(list);"
         if row.swaps():  # B^T and A^T are the operands of the transpose of C
             orders = ["column_major" if order == "row_major" else "row_major" for order in reversed(orders)]
-        shapes = row.shapes()
-        if len(shapes) == 1:
-            along_m, along_n, along_k = shapes[0]
-            along_m, along_n = (along_n, along_m) if row.swaps() else (along_m, along_n)
-            cluster, arguments = f"ClusterShape<{along_m}, {along_n}, {along_k}>", ""
+        if len(row.clusters) == 1:
+            along_m, along_n = reversed(row.clusters[0]) if row.swaps() else row.clusters[0]
+            cluster, arguments = f"ClusterShape<{along_m}, {along_n}, {row.cluster_k}>", ""
         else:
-            entries = ", ".join("{" + ", ".join(map(str, shape)) + "}" for shape in shapes)
-            cluster, arguments = f"LaunchedCluster<{', '.join(map(str, row.cluster_k))}>", f"{{{entries}}}, "
+            shapes = ", ".join(f"{{{m}, {n}}}" for m, n in row.clusters)
+            cluster, arguments = f"LaunchedCluster<{row.cluster_k}>", f"{{{shapes}}}, "
         promotes = ", true" if row.variant == "promoted" else ""
         config = (
             f"WgmmaConfig<WgmmaOperands<{a}, {b}, {accumulator}{promotes}>, {', '.join(orders)}, {shape}, {row.warpgroups}, "
@@ -234,7 +226,7 @@ class Kernel:
     def fields(self):
         """What `tenon list --json` says of it, under the same names."""
         row = self.row
-        cluster = self.cluster or (1, 1, 1)
+        cluster = (*(self.cluster or (1, 1)), row.cluster_k or 1)
         return {
             "arch": "sm_90a" if self.architecture() == 90 else f"sm_{self.architecture()}",
             "family": row.family,
@@ -290,19 +282,6 @@ class Reader:
             of = f"a multiple of {multiple} " if multiple > 1 else ""
             self.refuse(column, f"{value} must be {of}from {least} to {most}")
         return value
-
-    def ascending(self, column, least, most):
-        """One number or several."""
-        cell = self.cells[column]
-        words = cell.split()
-        if not words or not all(word.isascii() and word.isdigit() for word in words):
-            self.refuse(column, f"{repr(cell) if cell else 'nothing'} is there but must be a whole number or several")
-        values = tuple(map(int, words))
-        if not all(least <= value <= most for value in values):
-            self.refuse(column, f"{cell} must be from {least} to {most}")
-        if values != tuple(sorted(set(values))):
-            self.refuse(column, f"'{cell}' must ascend")
-        return values
 
     def clusters(self):
         """The cell of that column as pairs of numbers."""
@@ -421,14 +400,11 @@ def read_wgmma(reader, values):
         reader.refuse("schedule", f"pingpong is there but must be cooperative with {variant[0]}")
     values["warpgroups"] = reader.number("warpgroups", 1, 1 if pingpong else 3)
     values["clusters"] = reader.clusters()
-    splits = not (pingpong or "streamk" in variant or variant[:1] in (["unaligned"], ["rowinterleaved"]))
-    values["cluster_k"] = reader.ascending("cluster_k", 1, MOST_CTAS if splits else 1)
-    if len(values["cluster_k"]) > 1 and 1 in values["cluster_k"]:
-        reader.refuse("cluster_k", "1 is there beside other numbers, but a kernel splits the sum or does not")
+    values["cluster_k"] = reader.number("cluster_k", 1, 1 if pingpong or "streamk" in variant or variant[:1] in (["unaligned"], ["rowinterleaved"]) else 8)
     for along_m, along_n in values["clusters"]:
-        ctas = along_m * along_n * values["cluster_k"][0]
-        if ctas > MOST_CTAS:
-            reader.refuse("cluster_k", f"{values['cluster_k'][0]} gives clusters of {ctas} CTAs, but they have {MOST_CTAS} at most")
+        ctas = along_m * along_n * values["cluster_k"]
+        if ctas > 8:
+            reader.refuse("cluster_k", f"{values['cluster_k']} gives clusters of {ctas} CTAs, but they have 8 at most")
         if "streamk" in variant and ctas > 2:
             reader.refuse("clusters", f"{along_m}x{along_n} has {ctas} CTAs but streamk runs in clusters of 1 or 2")
 
@@ -527,7 +503,7 @@ def kernels_of(rows):
         for row in rows
         for types in row.types
         for layout in row.layouts
-        for cluster in (row.shapes() if row.clusters else (None,))
+        for cluster in row.clusters or (None,)
     ]
 
 

@@ -18,8 +18,8 @@ inline Status make_matrix_map(Launcher& launcher, const Gemm& problem, FusedEpil
 // The extent of the kernel's clusters, as the tensor core has m and n.
 template <class Config>
 ClusterExtent cluster_extent(const Kernel& kernel) {
-  const int k = kernel.split, along_n = kernel.cluster_n, along_m = kernel.cluster / k / along_n;
-  return Config::swap_ab ? ClusterExtent::of(along_n, along_m, k) : ClusterExtent::of(along_m, along_n, k);
+  const int along_n = kernel.cluster_n, along_m = kernel.cluster / kernel.split / along_n;
+  return Config::swap_ab ? ClusterExtent::of(along_n, along_m) : ClusterExtent::of(along_m, along_n);
 }
 
 template <class Config, class Op>
@@ -40,19 +40,16 @@ bool takes_epilogue(const Gemm& problem) {
                     output_of(product_of(problem)));
 }
 
-// CTAs of a cluster along m and n of the problem, and along k.
-struct ClusterOfEntry {
-  int m, n, k;
-};
-
+// cluster_m, cluster_n: CTAs of a cluster along m and n of the problem.
 template <class Config, class Op>
-void append_wgmma_of(const ClusterOfEntry& cluster, std::vector<Kernel>& list) {
+void append_wgmma_of(int cluster_m, int cluster_n, std::vector<Kernel>& list) {
+  using Cluster = typename Config::Cluster;
   Kernel kernel = describe<Config>("wgmma");
-  if (cluster.m * cluster.n > 1)
-    kernel.name += "_c" + std::to_string(cluster.m) + "x" + std::to_string(cluster.n);
+  if (cluster_m * cluster_n > 1)
+    kernel.name += "_c" + std::to_string(cluster_m) + "x" + std::to_string(cluster_n);
   if (Config::pingpong) kernel.name += "_pingpong";
   if (Config::promotes) kernel.name += "_promoted";
-  if (cluster.k > 1) kernel.name += "_splitk" + std::to_string(cluster.k);
+  if (Cluster::k > 1) kernel.name += "_splitk" + std::to_string(Cluster::k);
   if (Config::row_interleaved) kernel.name += "_rowinterleaved";
   if (Config::swap_ab) kernel.name += "_swapab";
   if (Config::splits_tail) kernel.name += "_tailsplit";
@@ -67,11 +64,11 @@ void append_wgmma_of(const ClusterOfEntry& cluster, std::vector<Kernel>& list) {
   kernel.exact_sm = true;
   kernel.copy = Copy::tma;
   kernel.instruction = Instruction::wgmma;
-  kernel.cluster = cluster.m * cluster.n * cluster.k;
-  kernel.cluster_n = cluster.n;
+  kernel.cluster = cluster_m * cluster_n * Cluster::k;
+  kernel.cluster_n = cluster_n;
   if (Config::narrowest < Config::Block::n) kernel.narrowest = Config::narrowest;
   kernel.column_step = column_step<Config>;
-  kernel.split = cluster.k;
+  kernel.split = Cluster::k;
   kernel.promotes = Config::promotes;
   kernel.pingpong = Config::pingpong;
   kernel.loads_residue = RegisterBudget<Config>::loads_residue;
@@ -87,14 +84,17 @@ void append_wgmma_of(const ClusterOfEntry& cluster, std::vector<Kernel>& list) {
 template <class Config, class Op = CombinationOf<Config>>
 void append_wgmma(std::vector<Kernel>& list) {
   using Cluster = typename Config::Cluster;
-  const int m = Cluster::m, n = Cluster::n;
-  append_wgmma_of<Config, Op>({Config::swap_ab ? n : m, Config::swap_ab ? m : n, Cluster::k}, list);
+  append_wgmma_of<Config, Op>(Config::swap_ab ? Cluster::n : Cluster::m,
+                              Config::swap_ab ? Cluster::m : Cluster::n, list);
 }
 
 // The same with a LaunchedCluster: one compiled kernel, an entry of the list for each shape of its clusters.
+struct ClusterOfEntry {
+  int m, n;
+};
 template <class Config, class Op = CombinationOf<Config>>
 void append_wgmma(std::initializer_list<ClusterOfEntry> clusters, std::vector<Kernel>& list) {
-  for (const ClusterOfEntry& cluster : clusters) append_wgmma_of<Config, Op>(cluster, list);
+  for (const auto& [m, n] : clusters) append_wgmma_of<Config, Op>(m, n, list);
 }
 
 }  // namespace tenon

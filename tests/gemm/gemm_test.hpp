@@ -37,15 +37,13 @@ class GemmTest : public DeviceTest, public ::testing::WithParamInterface<std::st
                                     [](const Kernel& other) { return other.function == kernel().function; });
     return first->name != kernel().name;
   }
-  // The emulator takes its time: of the other clusters it runs those of 2 x 2 CTAs, of 1 x 4 that split k, and
-  // those that split it among 3 or 8, of one type and layout, and only the tests in which a cluster matters.
+  // The emulator takes its time: of the other clusters it runs those of 2 x 2 CTAs, and of 1 x 4 that split
+  // k, of one type and layout, and only the tests in which a cluster matters.
   static bool shows_its_cluster() {
-    if (kernel().type != Type::bf16 || kernel().a_order != row_major || kernel().b_order != column_major)
+    if (kernel().type != Type::bf16 || kernel().a_order != row_major || kernel().b_order != column_major ||
+        kernel().cluster != 4 * kernel().split)
       return false;
-    const int split = kernel().split, sharing = kernel().cluster / split;
-    const bool shares = sharing == 4 && (kernel().cluster_n == 2 || (kernel().cluster_n == 4 && split > 1));
-    const bool splits = sharing == 1 && (split == 3 || split == 8);
-    if (!shares && !splits) return false;
+    if (kernel().cluster_n != 2 && (kernel().cluster_n != 4 || kernel().split == 1)) return false;
     const std::string full = testing::UnitTest::GetInstance()->current_test_info()->name();
     const std::string test = full.substr(0, full.find('/'));
     return test == "Quick" || test == "EveryNumberOfKTilesInTheRing";

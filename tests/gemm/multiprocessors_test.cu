@@ -207,7 +207,7 @@ void expect_extent(const ClusterExtent& extent, const char* sentence) {
                                                        &launch, extent);
   if (sentence == nullptr) {
     EXPECT_TRUE(s) << s.message();
-    EXPECT_EQ(launch.cluster, static_cast<unsigned>(extent.k) << (extent.log2_m + extent.log2_n));
+    EXPECT_EQ(launch.cluster, 1U << (extent.log2_m + extent.log2_n));
     return;
   }
   EXPECT_EQ(s.code(), StatusCode::invalid_argument);
@@ -267,21 +267,6 @@ TEST(ClusterExtentRefusal, NumbersThatAreNoExtent) {
   expect_extent(extent,
                 "the extent of a cluster of 2 x 2 CTAs has along_n = 0x1 but must have 0x5, as "
                 "ClusterExtent::of() makes it");
-  expect_extent(ClusterExtent::of(1, 1, 2),
-                "the extent of a cluster has k = 2 but must have one of the numbers of the kernel's "
-                "LaunchedCluster, which are 1 to 1");
-}
-
-using Splitting = Kernel90<6, Wgmma<64, 64, 1, 4, LaunchedCluster<2, 3, 8>, 1>>;
-
-TEST(ClusterExtentRefusal, NumbersAlongKThatTheKernelDoesNotHave) {
-  for (const int k : {0, 1, 4, 16})
-    expect_extent<Splitting>(
-        ClusterExtent::of(1, 1, k),
-        ("the extent of a cluster has k = " + std::to_string(k) +
-         " but must have one of the numbers of the kernel's LaunchedCluster, which are 2 to 8")
-            .c_str());
-  for (const int k : {2, 3, 8}) expect_extent<Splitting>(ClusterExtent::of(1, 1, k), nullptr);
 }
 TEST(ClusterExtentRefusal, ACompiledClusterTakesNone) {
   test::NoDevice device;

@@ -160,9 +160,9 @@ foreach(types IN ITEMS "f16_f32 __half F32" "bf16_f32 __nv_bfloat16 F32.BF16")
     KERNEL "gemm_wgmma[a-z_]*<.*${operands}.*TileShape<128, 256, " EXPECT HGMMA.64x256x16.${suffix}>=4)
   # Cluster split-K: 64 x 64 accumulators are 32 registers a lane, sent to the peer CTA 4 at a time; 32 wide, half as many.
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_splitk ARCH 90a
-    KERNEL "gemm_wgmma[a-z_]*<(?!.*TileShape<128, 32, ).*${operands}.*LaunchedCluster<[2-8][2-8, ]*>" EXPECT STAS.128>=8 LDS.128>=8)
+    KERNEL "gemm_wgmma[a-z_]*<(?!.*TileShape<128, 32, ).*${operands}.*(ClusterShape<1, 1, |LaunchedCluster<)[24]>" EXPECT STAS.128>=8 LDS.128>=8)
   tenon_add_sass_test(tenon_kernels NAME sass.wgmma_${label}_splitk_32_wide ARCH 90a
-    KERNEL "gemm_wgmma[a-z_]*<.*${operands}.*TileShape<128, 32, .*LaunchedCluster<[2-8][2-8, ]*>" EXPECT STAS.128>=4 LDS.128>=4)
+    KERNEL "gemm_wgmma[a-z_]*<.*${operands}.*TileShape<128, 32, .*LaunchedCluster<[24]>" EXPECT STAS.128>=4 LDS.128>=4)
 endforeach()
 
 # The other types: the same loads and stores, another instruction. Integers are stored without stmatrix.

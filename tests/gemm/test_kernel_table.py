@@ -105,13 +105,6 @@ class Refusals(unittest.TestCase):
         )
         self.refused("line 2, column warpgroups: 2 must be from 1 to 1", {"schedule": "pingpong"})
         self.refused("line 2, column cluster_k: 4 gives clusters of 16 CTAs, but they have 8 at most", {"clusters": "4x1", "cluster_k": 4})
-        self.refused("line 2, column cluster_k: 9 must be from 1 to 8", {"cluster_k": 9})
-        self.refused("line 2, column cluster_k: 2 16 must be from 1 to 8", {"cluster_k": "2 16"})
-        self.refused("line 2, column cluster_k: 'two' is there but must be a whole number or several", {"cluster_k": "two"})
-        self.refused("line 2, column cluster_k: '4 2' must ascend", {"cluster_k": "4 2"})
-        self.refused(
-            "line 2, column cluster_k: 1 is there beside other numbers, but a kernel splits the sum or does not", {"cluster_k": "1 2"}
-        )
         self.refused("line 2, column clusters: '2' must be MxN, of numbers from 1 to 8", {"clusters": "2"})
         self.refused("line 2, column clusters: '2x9' must be MxN, of numbers from 1 to 8", {"clusters": "2x1 2x9"})
         self.refused("line 2, column clusters: nothing is there but must be at least one MxN", {"clusters": ""})
@@ -197,29 +190,17 @@ class Statements(unittest.TestCase):
 
     def test_one_statement_for_all_clusters(self):
         kernels = kernel_table.kernels_of(read(table_of({"clusters": "2x1 2x2", "types": "f16_f32 bf16_f32"})))
-        self.assertEqual([kernel.cluster for kernel in kernels], [(2, 1, 1), (2, 2, 1)] * 2)
+        self.assertEqual([kernel.cluster for kernel in kernels], [(2, 1), (2, 2)] * 2)
         self.assertEqual([kernel.begins_statement() for kernel in kernels], [True, False] * 2)
         (source,) = kernel_table.sources_of(kernels[:2])
         self.assertEqual(
             [line for line in kernel_table.source_text(source).splitlines() if line.startswith("  ")],
             [
                 "  append_wgmma<WgmmaConfig<WgmmaOperands<__half, __half, float>, row_major, column_major, TileShape<128, 256, 64>, 2, "
-                "4, LaunchedCluster<1>, 2>>({{2, 1, 1}, {2, 2, 1}}, list);"
+                "4, LaunchedCluster<1>, 2>>({{2, 1}, {2, 2}}, list);"
             ],
         )
         self.assertIn("{0.9, 1}, {0.9, 1}", kernel_table.list_text([source], ("90",)))
-
-    def test_splits_of_k_with_the_clusters_of_up_to_8_ctas(self):
-        kernels = kernel_table.kernels_of(read(table_of({"clusters": "1x1 2x1 2x2", "cluster_k": "2 3 8"})))
-        self.assertEqual(
-            [kernel.cluster for kernel in kernels], [(1, 1, 2), (2, 1, 2), (2, 2, 2), (1, 1, 3), (2, 1, 3), (1, 1, 8)]
-        )
-        self.assertIn(
-            "LaunchedCluster<2, 3, 8>, 2>>({{1, 1, 2}, {2, 1, 2}, {2, 2, 2}, {1, 1, 3}, {2, 1, 3}, {1, 1, 8}}, list);",
-            kernels[0].cpp(),
-        )
-        (split,) = kernel_table.kernels_of(read(table_of({"clusters": "2x1", "cluster_k": "4"})))
-        self.assertIn("ClusterShape<2, 1, 4>, 2>>(list);", split.cpp())
 
 
     def test_tiles_with_contiguous_columns_are_fitted_to_those_that_need_every_panel(self):

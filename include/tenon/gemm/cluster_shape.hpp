@@ -11,12 +11,10 @@ namespace tenon {
 struct ClusterExtent {
   int log2_m = 0, log2_n = 0;  // of its CTAs along m and n
   unsigned along_n = 1;        // the ranks of the first CTAs along n, one bit each
-  int k = 1;                   // CTAs along k
 
-  // m, n: 1, 2, 4 or 8. k: one of those of the LaunchedCluster.
-  TENON_HOST_DEVICE static constexpr ClusterExtent of(int m, int n, int k = 1) {
+  // m, n: 1, 2, 4 or 8.
+  TENON_HOST_DEVICE static constexpr ClusterExtent of(int m, int n) {
     ClusterExtent extent;
-    extent.k = k;
     while (1 << extent.log2_m < m) ++extent.log2_m;
     while (1 << extent.log2_n < n) ++extent.log2_n;
     for (int i = 1; i < n; ++i) extent.along_n |= 1U << i * m;
@@ -37,9 +35,6 @@ struct ClusterShape {
   // What does not depend on a launch: CTAs along m (1: unknown), whether any CTA shares operands, whether the
   // cluster has other CTAs.
   static constexpr int compiled_m = M;
-  // The numbers of CTAs along k that a launch may have: whether there is one only, and whether k is split.
-  static constexpr int ks[1] = {K};
-  static constexpr bool one_k = true, splits_k = K > 1;
   static constexpr bool is_compiled = true, may_share = M * N > 1, may_have_others = M * N * K > 1;
   TENON_HOST_DEVICE static constexpr ClusterShape of(const ClusterExtent&) { return {}; }
   // The CTAs that compute with the same part of k.
@@ -82,30 +77,23 @@ struct ClusterShape {
   }
 };
 
-// M x N x K CTAs, as the launch says: one compiled kernel for all shapes. M and N are powers of two, K is one
-// of Ks, which ascend. Members as those of ClusterShape.
-template <int... Ks>
+// M x N x K CTAs, with M and N of the launch, powers of two: one compiled kernel for all shapes. Members as
+// those of ClusterShape.
+template <int K = 1>
 class LaunchedCluster {
  public:
-  static_assert(sizeof...(Ks) > 0, "LaunchedCluster: at least one number of CTAs along k, which may be 1");
-  static constexpr int ks[sizeof...(Ks)] = {Ks...}, compiled_m = 1;
-  static constexpr int least_k = ks[0], most_k = ks[sizeof...(Ks) - 1];
-  static constexpr bool one_k = sizeof...(Ks) == 1, splits_k = least_k > 1;
-  static constexpr bool are_powers = (((Ks & (Ks - 1)) == 0) && ...);
-  static_assert(((Ks >= 1 && Ks <= 16 && (Ks > 1) == splits_k) && ...),
-                "LaunchedCluster: 1 CTA along k, or numbers from 2 to 16");
+  static_assert(
+      K == 1 || K == 2 || K == 4,
+      "LaunchedCluster: 1, 2 or 4 CTAs compute a part of k each, so that ranks are found by shifts");
+  static constexpr int k = K, compiled_m = 1;
   static constexpr bool is_compiled = false, may_share = true, may_have_others = true;
-  int m, n, k, sharing, ctas, writers;
+  int m, n, sharing, ctas, writers;
 
   TENON_HOST_DEVICE static constexpr LaunchedCluster of(const ClusterExtent& extent) {
     return LaunchedCluster(extent);
   }
-  TENON_HOST_DEVICE static constexpr bool may_have(int k) { return ((k == Ks) || ...); }
 
-  TENON_HOST_DEVICE constexpr int rank(int cta) const {
-    if (are_powers) return cta & (ctas - 1);
-    return static_cast<int>(static_cast<unsigned>(cta) % static_cast<unsigned>(ctas));
-  }
+  TENON_HOST_DEVICE constexpr int rank(int cta) const { return cta & (ctas - 1); }
   TENON_HOST_DEVICE constexpr int cluster(int cta) const {
     return static_cast<int>(static_cast<unsigned>(cta) / static_cast<unsigned>(ctas));
   }
@@ -129,9 +117,8 @@ class LaunchedCluster {
   TENON_HOST_DEVICE explicit constexpr LaunchedCluster(const ClusterExtent& extent)
       : m(1 << extent.log2_m),
         n(1 << extent.log2_n),
-        k(one_k ? least_k : extent.k),
         sharing(1 << (extent.log2_m + extent.log2_n)),
-        ctas(k << (extent.log2_m + extent.log2_n)),
+        ctas(K << (extent.log2_m + extent.log2_n)),
         writers(m + n - 1),
         log2_m_(extent.log2_m),
         log2_sharing_(extent.log2_m + extent.log2_n),

@@ -15,7 +15,7 @@ constexpr int stages_that_fit(int stage_bytes, int rest) {
 // T, TB: element types of A and B: __half, __nv_bfloat16, tf32, e4m3, e5m2, int8_t; Acc: float, int32_t with
 // int8_t, __half with __half. M x N: the tile of a CTA; M is 64, 128 or 256, N a multiple of 8 (16 of
 // integers) up to 256. A is m x k, B is k x n; types that are not of 16 bits are row-major and column-major.
-// CTAs of a cluster along m share B, those along n share A. With CTAs along k pass Stages: the reduction
+// CTAs of a cluster along m share B, those along n share A. With Cluster::k > 1 pass Stages: the reduction
 // needs shared memory too.
 template <class T, class Acc, int M, int N, Order a_order = row_major, Order b_order = column_major,
           class Cluster = ClusterShape<2, 1>, class TB = T,

@@ -95,11 +95,6 @@ Status check_cluster_extent(const ClusterExtent& extent) {
       return Status(invalid,
                     "the extent of a cluster has log2_m = %d and log2_n = %d but each must be 0 to 4",
                     extent.log2_m, extent.log2_n);
-    if (!Cluster::may_have(extent.k))
-      return Status(invalid,
-                    "the extent of a cluster has k = %d but must have one of the numbers of the kernel's "
-                    "LaunchedCluster, which are %d to %d",
-                    extent.k, Cluster::least_k, Cluster::most_k);
     const auto cluster = Cluster::of(extent);
     if (cluster.ctas > 16)
       return Status(invalid, "a cluster of %d x %d x %d has %d CTAs but must have at most 16", cluster.m,

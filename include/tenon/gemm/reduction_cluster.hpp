@@ -17,28 +17,19 @@
 
 namespace tenon {
 
-// Config: WgmmaConfig with 2 CTAs along k or more. What several CTAs accumulate in f16 is added up in f32.
+// Config: WgmmaConfig with Cluster::k of 2 or more. What several CTAs accumulate in f16 is added up in f32.
 template <class Config>
 class ClusterSplitKReduction {
   using Cluster = typename Config::Cluster;
   using Value_ = typename Packing<typename Config::Acc>::Value;  // float or int32_t
-  static constexpr int warps = Config::warps;
+  static constexpr int ctas = Cluster::k, warps = Config::warps;
   // A "stage" is a warp's: full when the others' accumulators are here, empty when they have been read.
   using Ring = TmaRing<warps>;
+  static constexpr int adds_up = (warps + ctas - 1) / ctas;  // at most so many warps of a CTA
   static constexpr int registers = Config::Block::n / 2, part_bytes = 32 * registers * 4;
-  // What a CTA receives: for each warp that adds up, a part from each of the other CTAs.
-  static constexpr int most_received() {
-    int most = 0;
-    for (const int k : Cluster::ks) {
-      const int parts = (warps + k - 1) / k * (k - 1);
-      most = parts > most ? parts : most;
-    }
-    return most;
-  }
-  // Loops over the other CTAs are unrolled where their number is compiled.
-  static constexpr int others_at_once = Cluster::one_k ? Cluster::ks[0] - 1 : 1;
+  static constexpr int others = ctas - 1;
   // What is received, then the barriers. Multiples of 16.
-  static constexpr int received_bytes = most_received() * part_bytes;
+  static constexpr int received_bytes = adds_up * others * part_bytes;
 
  public:
   static constexpr int bytes = received_bytes + Ring::bytes;
@@ -47,7 +38,6 @@ class ClusterSplitKReduction {
                                                     const Cluster& cluster)
       : received_(ptx::shared_address(memory)),
         ring_(reinterpret_cast<std::uint64_t*>(memory + received_bytes)),
-        ctas_(cluster.k),
         rank_(cluster.rank_k(cluster.rank(static_cast<int>(blockIdx.x)))),
         first_(cluster.rank_sharing(cluster.rank(static_cast<int>(blockIdx.x)))),
         sharing_(cluster.sharing),
@@ -64,7 +54,7 @@ class ClusterSplitKReduction {
   }
 
   __device__ __forceinline__ void finish() const {
-    if (rank_ != adder()) ring_.wait_empty(own_);
+    if (rank_ != own_.index % ctas) ring_.wait_empty(own_);
   }
 
  private:
@@ -84,9 +74,9 @@ class ClusterSplitKReduction {
   // that adds them up.
   template <class Part, class Store>
   __device__ __forceinline__ void reduce(const Part& part, const Store& store) {
-    const int adder = this->adder(), others = ctas_ - 1;
+    const int adder = own_.index % ctas;
     const std::uint32_t parts =
-        received_ + static_cast<std::uint32_t>(own_.index / ctas_ * (others * part_bytes) + 16 * lane_id());
+        received_ + static_cast<std::uint32_t>(own_.index / ctas * (others * part_bytes) + 16 * lane_id());
     if (rank_ == adder) {
       // A copy: if other instructions wrote the registers of wgmma, ptxas would let no two wgmma overlap.
       Total total;
@@ -120,11 +110,10 @@ class ClusterSplitKReduction {
   }
 
   __device__ __forceinline__ void add_others(Total& total, std::uint32_t parts) const {
-    const int others = ctas_ - 1;
     if (lane_id() == 0) ring_.expect(own_, others * part_bytes);
     ring_.wait_full_by_cluster(own_);
     std::uint32_t last = 0;
-#pragma unroll(others_at_once)
+#pragma unroll
     for (int other = 0; other < others; ++other) {
 #pragma unroll
       for (int i = 0; i < registers; i += 4) {
@@ -160,8 +149,6 @@ class ClusterSplitKReduction {
     }
   }
 
-  // The CTA along k that adds up this warp's rows.
-  __device__ __forceinline__ int adder() const { return own_.index % ctas_; }
   // The rank in the cluster of the rank-th CTA along k.
   __device__ __forceinline__ int cta(int rank) const {
     return first_ + rank * sharing_;
@@ -169,7 +156,7 @@ class ClusterSplitKReduction {
 
   std::uint32_t received_;
   Ring ring_;
-  int ctas_, rank_, first_, sharing_;
+  int rank_, first_, sharing_;
   Stage<warps> own_;
 };
 

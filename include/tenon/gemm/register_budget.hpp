@@ -57,7 +57,7 @@ struct RegisterBudget {
   // largest ping-pong kernels of swap-AB, which would spill.
   using Roles =
       std::conditional_t<Config::consumers == 3, ThreeConsumerRegisters,
-                         std::conditional_t<!Config::Cluster::is_compiled || Config::Cluster::splits_k ||
+                         std::conditional_t<!Config::Cluster::is_compiled || Config::Cluster::k != 1 ||
                                                 (Config::pingpong && Config::swap_ab && accumulators >= 176),
                                             WideProducerRegisters, WgmmaRegisters>>;
   // Rows that a warp stores at a time where TMA cannot write C, or C is read. With 4, ptxas no longer keeps

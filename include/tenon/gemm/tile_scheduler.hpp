@@ -100,7 +100,7 @@ class TileScheduler {
     const auto [tile, member, split] = member_at(index);
     const int rank = cluster_.rank(cta_);
     const KTiles k =
-        split ? part_of_k(k_tiles_, 2, rank) : part_of_k(k_tiles_, cluster_.k, cluster_.rank_k(rank));
+        split ? part_of_k(k_tiles_, 2, rank) : part_of_k(k_tiles_, Cluster::k, cluster_.rank_k(rank));
     return {tile.m * cluster_.m + cluster_.rank_m(member), tile.n * cluster_.n + cluster_.rank_n(member),
             k.begin, k.count, split};
   }

@@ -67,7 +67,7 @@ class GroupRaster {
 // The cluster tiles of a group of tiles_m row tiles. Cluster: ClusterShape<1, 1> or <2, 1>.
 template <class Cluster>
 struct GroupTiles {
-  static_assert(Cluster::n == 1 && !Cluster::splits_k && Cluster::m <= 2,
+  static_assert(Cluster::n == 1 && Cluster::k == 1 && Cluster::m <= 2,
                 "GroupTiles: a cluster is one CTA, or two along m");
 
   TENON_HOST_DEVICE static int count(const GroupRaster& raster, int tiles_m) {

@@ -28,7 +28,7 @@ struct WgmmaOperands {
 // Whether a cluster is of two CTAs that share operands, whatever the launch.
 template <class Cluster>
 constexpr bool is_a_pair() {
-  if constexpr (Cluster::is_compiled) return Cluster::sharing == 2 && !Cluster::splits_k;
+  if constexpr (Cluster::is_compiled) return Cluster::sharing == 2 && Cluster::k == 1;
   return false;
 }
 
@@ -83,7 +83,7 @@ struct WgmmaConfig {
                 "WgmmaConfig: rows of shared memory must be 128 bytes, for that swizzle");
   static_assert(Block::k * TileA::element_bytes == 128,
                 "WgmmaConfig: the tile's k must be 128 bytes: 64 elements of 16 bits, 128 of 8, 32 of tf32");
-  static_assert(!Cluster::splits_k || Warp::m == 64,
+  static_assert(Cluster::k == 1 || Warp::m == 64,
                 "WgmmaConfig: with cluster split-K each consumer warpgroup has 64 rows");
 
   // Columns of the narrowest tile, see Fitted.
@@ -135,7 +135,7 @@ struct Pingpong : Config {
       Config::consumers == 1,
       "Pingpong: each consumer warpgroup computes whole tiles, so the configuration must have one consumer");
   static_assert(
-      !Config::Cluster::splits_k,
+      Config::Cluster::k == 1,
       "Pingpong: the CTAs of cluster split-K reduce their accumulators together, so there must be 1 of them");
   static_assert(!Config::promotes,
                 "Pingpong: promoted accumulators leave registers for tiles of 64 rows alone, too small for "
@@ -148,7 +148,7 @@ struct Pingpong : Config {
 // (tile_scheduler_stream_k.hpp), which add up through device memory.
 template <class Config>
 struct StreamedK : Config {
-  static_assert(!Config::pingpong && !Config::promotes && !Config::Cluster::splits_k,
+  static_assert(!Config::pingpong && !Config::promotes && Config::Cluster::k == 1,
                 "StreamedK: all consumers of a CTA work on the same tile, without cluster split-K");
   static_assert(sizeof(typename Config::Acc) == 4, "StreamedK: accumulators of f32 or s32 are added up");
   static_assert(!Config::row_interleaved && !Config::stacked,
@@ -182,7 +182,7 @@ struct RowInterleaved : Config {
   static constexpr int views = 8;
   static constexpr int most_shift = 8;  // elements of A, and rows of B before a k-tile's first
   static_assert(Config::TileA::element_bytes == 2 && Config::Warp::m == 64 && Config::consumers == 2 &&
-                    !Config::pingpong && Config::Cluster::m == 1 && !Config::Cluster::splits_k,
+                    !Config::pingpong && Config::Cluster::m == 1 && Config::Cluster::k == 1,
                 "RowInterleaved: two consumer warpgroups of 64 rows each multiply elements of 16 bits, in "
                 "clusters along n");
   static_assert(Config::a_order == Order::row_major && Config::b_order == Order::row_major,

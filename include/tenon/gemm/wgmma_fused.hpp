@@ -15,7 +15,7 @@ inline constexpr bool takes_every_epilogue =
 
 template <class Config, int warps>
 struct StoreOf<Config, FusedEpilogue, warps> {
-  static_assert(!Config::swap_ab && !Config::row_interleaved && !Config::Cluster::splits_k &&
+  static_assert(!Config::swap_ab && !Config::row_interleaved && Config::Cluster::k == 1 &&
                     Config::subtiles >= 2,
                 "WgmmaPieces: FusedEpilogue needs two epilogue subtiles a warp, and a tile that is neither "
                 "transposed nor row-interleaved nor split along k");

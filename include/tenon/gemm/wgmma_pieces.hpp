@@ -136,12 +136,12 @@ struct WgmmaPieces {
   };
   using Reduction =
       std::conditional_t<Config::streams_k, StreamKReduction<Config>,
-                         typename ReductionOf<Cluster::splits_k, Config::splits_tail, Config>::type>;
+                         typename ReductionOf<(Cluster::k > 1), Config::splits_tail, Config>::type>;
   using Position =
       std::conditional_t<Budget::scarce, PackedPosition<Config::stages>, HeldPosition<Config::stages>>;
 
   // With cluster split-K, each CTA stores the rows of some warps alone.
-  static constexpr int storing_warps = Cluster::splits_k ? 1 : 4;
+  static constexpr int storing_warps = Cluster::k > 1 ? 1 : 4;
   template <class Op>
   using Store = typename StoreOf<Config, Op, storing_warps>::type;
   using StorePlace = std::conditional_t<Config::row_interleaved, StoreInView<Config>, StoreInTile<Config>>;
