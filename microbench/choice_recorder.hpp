@@ -62,7 +62,8 @@ struct ChoiceRecorderRules {
 // Appends an entry to *result for each problem that was finished in time, in the order of the problems.
 // gemm()'s choice is always among the candidates, and kernels that it never chooses are not. Each round of
 // bursts goes through all candidates of a problem and the answers of cuBLASLt, so that a change of the clock
-// or of the temperature affects all of them; a burst before the first round does not count. If the timer throws, *result keeps the problems before.
+// or of the temperature affects all of them; a burst before the first round does not count. If the timer
+// throws, *result keeps the problems before.
 void record_choices(const std::vector<Kernel>& list, const DeviceDescription& device,
                     const std::vector<ChoiceProblem>& problems, BurstTimer& timer,
                     const ChoiceRecorderRules& rules, std::vector<ChoiceTimes>* result);
