@@ -15,7 +15,13 @@
 namespace tenon::microbench {
 namespace {
 
+FittedModel as_it_is() {
+  return model_of({}, kernels());
+}
+
 ChoiceRecord record_of(const CostParameters& truth, int count) {
+  // The fit has one efficiency for all kernels of a tile.
+  const FittedModel model = as_it_is();
   ChoiceRecord record;
   record.device = test::h200;
   for (const ChoiceProblem& problem : draw_choice_problems(11, count)) {
@@ -25,16 +31,15 @@ ChoiceRecord record_of(const CostParameters& truth, int count) {
       // Never chosen, however fast.
       if (yields_to_wgmma(*candidate.kernel, candidate.planned)) continue;
       if (!may_be_chosen(*candidate.kernel, candidate.planned)) continue;
-      times.times.push_back({candidate.name(), 1e-6 * modelled_cost(*candidate.kernel, candidate.planned,
-                                                                    record.device, truth)});
+      Kernel kernel = *candidate.kernel;
+      if (const auto found = model.efficiencies.find(tile_of(kernel)); found != model.efficiencies.end())
+        kernel.efficiency = found->second;
+      times.times.push_back(
+          {candidate.name(), 1e-6 * modelled_cost(kernel, candidate.planned, record.device, truth)});
     }
     record.problems.push_back(times);
   }
   return record;
-}
-
-FittedModel as_it_is() {
-  return model_of({}, kernels());
 }
 
 double mean_logarithm(const std::vector<double>& ratios) {
