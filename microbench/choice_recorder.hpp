@@ -30,7 +30,7 @@ struct ChoiceCandidate {
 std::vector<ChoiceCandidate> choice_candidates(const std::vector<Kernel>& list, const Gemm& problem,
                                                const DeviceDescription& device);
 
-// Kernel::narrowest of those that are fitted, as a record has it.
+// Kernel::narrowest of each fitted kernel of the list, for ChoiceRecord::narrowest.
 std::map<std::string, int> narrowest_tiles(const std::vector<Kernel>& list);
 // The list with tiles fitted as they were when the record was made.
 std::vector<Kernel> kernels_as_recorded(const ChoiceRecord& record, const std::vector<Kernel>& list);
