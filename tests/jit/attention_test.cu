@@ -134,6 +134,20 @@ TEST_F(JitSlopes, WithoutAMask) {
 TEST_F(JitSlopes, OfAWindow) {
   expect_all<Hopper<half, 96, LocalMask>>(96, {20, 3});
 }
+TEST_F(JitSlopes, OfBatchesWithLengthsOfTheirOwn) {
+  const auto kernel = made<Hopper<half, 64, BatchMask>>(slopes);
+  test::AttentionCase c;
+  c.batch = 2, c.queries = 70, c.keys = 150, c.key_lengths = {150, 70};
+  c.window = {-1, 0}, c.slopes = true;
+  expect_right(kernel, slopes, c, Slopes{c.scale, 0.5F, 0});
+}
+TEST_F(JitSlopes, OfE4m3) {
+  const auto kernel = made<Hopper<e4m3, 64, CausalMask>>(slopes);
+  test::AttentionCase c;
+  c.queries = 70, c.keys = 150, c.scales = true;
+  c.window = {-1, 0}, c.slopes = true;
+  expect_right(kernel, slopes, c, Slopes{c.scale, 0.5F, 0});
+}
 TEST_F(JitSlopes, OnSm80) {
   expect_all<tenon::sm80::JitAttentionKernel<Ampere>>(64, {-1, 0});
 }

@@ -163,6 +163,70 @@ TEST_F(JitGemm, ComputesIntegers) {
   }
 }
 
+// An operation with operands, of which Hopper's kernel loads the matrix by TMA where it can.
+struct Gain {
+  float factor;
+};
+using ResidualOperands = EpilogueOperands<ColumnVector<float>, MatrixOperand<half>>;
+const Epilogue residual{
+    "Residual",
+    "struct Residual {\n"
+    "  using Operands =\n"
+    "      tenon::EpilogueOperands<tenon::ColumnVector<float>, tenon::MatrixOperand<half>>;\n"
+    "  float factor;\n"
+    "  __device__ float operator()(float x, int, int, float bias, float residual) const {\n"
+    "    return factor * x + bias + residual;\n"
+    "  }\n"
+    "};\n",
+    sizeof(Gain), alignof(Gain)};
+template <class ResidualKernel>
+class JitOperands : public JitGemm {
+ protected:
+  void expect_right(const ResidualKernel& kernel, int m, int n, int k) {
+    SCOPED_TRACE(::testing::Message() << m << " x " << n << " x " << k);
+    const test::Buffer<half> a(integers<half>(m * k)), b(integers<half>(n * k)), r(integers<half>(m * n)),
+        c(std::vector<half>(static_cast<std::size_t>(m * n), static_cast<half>(NAN)));
+    const test::Buffer<float> bias(integers<float>(n));
+    typename ResidualKernel::Problem problem;
+    problem.m = m, problem.n = n, problem.k = k;
+    problem.a = {a.get(), k}, problem.b = {b.get(), k}, problem.c = {c.get(), n};
+    const Status status = launch(kernel, problem, {bias.get(), {r.get(), n}});
+    ASSERT_TRUE(status) << status.message();
+    ASSERT_TRUE(test::device()->synchronize());
+    const std::vector<half> got = c.read();
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < n; ++j) {
+        float sum = 0.0F;
+        for (int p = 0; p < k; ++p) sum += integer(i * k + p) * integer(j * k + p);
+        ASSERT_EQ(static_cast<float>(got[static_cast<std::size_t>(i * n + j)]),
+                  0.5F * sum + integer(j) + integer(i * n + j))
+            << i << ", " << j;
+      }
+    }
+  }
+
+ private:
+  Status launch(const ResidualKernel& kernel, const typename ResidualKernel::Problem& problem,
+                const StoredOperands<ResidualOperands>& operands) {
+    if (!test::emulated()) return kernel.launch(problem, Gain{0.5F}, operands);
+    Launch plan;
+    bool launches = false;
+    if (Status s = kernel.plan(problem, Gain{0.5F}, operands, test::launcher(), &plan, &launches); !s)
+      return s;
+    return JitTest::emulate(kernel, residual, problem.k == 0 ? 1 : 0, plan);
+  }
+};
+using ResidualKernels = ::testing::Types<
+    tenon::sm90::JitGemmKernel<tenon::sm90::Config<half, float, 128, 128>, half, ResidualOperands>,
+    tenon::sm80::JitGemmKernel<tenon::sm80::Config<half, float, 64, 64>, half, ResidualOperands>>;
+TYPED_TEST_SUITE(JitOperands, ResidualKernels);
+TYPED_TEST(JitOperands, AreLoadedForTheOperation) {
+  const auto kernel = this->template made<TypeParam>(residual);
+  this->expect_right(kernel, 150, 264, 72);
+  this->expect_right(kernel, 131, 135, 64);  // TMA can load no row of it
+  this->expect_right(kernel, 5, 300, 0);
+}
+
 class JitSentences : public JitHostTest {
  protected:
   std::string refused(const Epilogue& epilogue) { return JitHostTest::refused(epilogue, &kernel_); }
@@ -207,6 +271,38 @@ TEST_F(JitSentences, AnOperationThatIsNone) {
             refused({"Op", "struct Op { __device__ Op(const Op&) {} " + call + " };", 1, 1}));
   expect_in("is called as op(accumulator, int row, int column)",
             refused({"Op", "struct Op { __device__ float operator()(float x) const { return x; } };", 1, 1}));
+}
+TEST_F(JitSentences, OperandsThatAreNotThoseOfTheProgram) {
+  using Residual =
+      tenon::sm90::JitGemmKernel<tenon::sm90::Config<half, float, 128, 128>, half, ResidualOperands>;
+  const auto replaced = [](const char* part, const char* by) {
+    Epilogue other = residual;
+    other.text.replace(other.text.find(part), std::string(part).size(), by);
+    return other;
+  };
+  Residual kernel;
+  expect_in("the Operands of the epilogue are not those of the program's kernel",
+            JitHostTest::refused(replaced("ColumnVector", "RowVector"), &kernel));
+  expect_in("the operation names what it is called with: using Operands = EpilogueOperands<...>",
+            JitHostTest::refused(replaced("using Operands", "using Others"), &kernel));
+  expect_in("the operation is called as op(accumulator, int row, int column, the value of each operand",
+            JitHostTest::refused(replaced("float residual)", "float residual, float more)"), &kernel));
+  ASSERT_TRUE(Residual::make(residual, options_, &kernel));
+  const Residual::Problem problem;
+  EXPECT_STREQ(kernel.launch(problem, Bias{}, {nullptr, {nullptr, 0}}).message(),
+               "the epilogue has 8 bytes but Residual, as it was made, has 4");
+  Launch plan;
+  bool launches = false;
+  Residual::Problem needs_operands;
+  const test::Buffer<half> memory(integers<half>(64));
+  needs_operands.m = 8, needs_operands.n = 8, needs_operands.k = 0;
+  needs_operands.a = {memory.get(), 8}, needs_operands.b = {memory.get(), 8},
+  needs_operands.c = {memory.get(), 8};
+  EXPECT_STREQ(
+      kernel.plan(needs_operands, Gain{}, {nullptr, {memory.get(), 8}}, test::launcher(), &plan, &launches)
+          .message(),
+      "operand 1 of the epilogue, a ColumnVector of f32, is a null pointer");
+  EXPECT_FALSE(launches);
 }
 TEST_F(JitSentences, FoldersThatDoNotHaveTheHeaders) {
   const Epilogue any{"Op", "", 1, 1};

@@ -30,13 +30,17 @@ Status check_operand(const O& operand, int number, std::int64_t n) {
 }
 
 // The same for all operands of an operation; the first that makes no sense is named.
-template <class Op>
-Status check_operands(const WithOperands<Op>& op, std::int64_t n) {
+template <class Operands>
+Status check_operands(const StoredOperands<Operands>& operands, std::int64_t n) {
   Status status;
-  op.operands.for_each([&](const auto& operand, int number) {
+  operands.for_each([&](const auto& operand, int number) {
     if (status) status = check_operand(operand, number, n);
   });
   return status;
+}
+template <class Op>
+Status check_operands(const WithOperands<Op>& op, std::int64_t n) {
+  return check_operands(op.operands, n);
 }
 
 }  // namespace tenon

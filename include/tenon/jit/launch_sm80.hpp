@@ -22,6 +22,10 @@ Status plan_cp_async(const Product& product, const CompiledOperation& op, Launch
   launch->arguments.set(prepare_cp_async<Config, alignment>(product, launch));
   return launch->arguments.append(op.data, op.size, op.alignment);
 }
+template <class Config, Alignment alignment, class Op, class Operands>
+Status plan_cp_async(const Product& product, const CompiledWithOperands<Op, Operands>& op, Launch* launch) {
+  return plan_cp_async<Config, alignment>(product, op.bytes_of(op.op), launch);
+}
 
 }  // namespace tenon
 
@@ -30,18 +34,23 @@ namespace tenon::jit {
 template <class Config_>
 struct CpAsyncRecipe : Sm80Target<Config_::minimum_sm> {
   using Config = Config_;
-  using Kernel = tenon::sm80::GemmKernel<Config, CompiledOperation>;
+  // What plans a launch. Compiled: CompiledOperation or CompiledWithOperands.
+  template <class Compiled>
+  using KernelOf = tenon::sm80::GemmKernel<Config, Compiled>;
   using Value = typename Config::WarpAccumulator::Value;
   static_assert(sizeof(typename Config::T) == 2, "JitGemmKernel: the operands have 16 bits");
   static constexpr const char* includes =
       "#include \"tenon/gemm/config_sm80.hpp\"\n#include \"tenon/gemm/kernel_cp_async.hpp\"\n";
+  static constexpr const char* includes_of_operands = "#include \"tenon/gemm/epilogue_operands.hpp\"\n";
 
+  // operation: its type, as the source names it.
   template <class TC>
-  static std::string kernel() {
-    return "tenon::gemm_cp_async<tenon_jit::Configuration, tenon::Alignment::any, tenon_jit::Operation>";
+  static std::string kernel(const std::string& operation) {
+    return "tenon::gemm_cp_async<tenon_jit::Configuration, tenon::Alignment::any, " + operation + ">";
   }
   // Of the launch, as the program plans it.
-  static std::string same_headers() {
+  template <class Operands>
+  static std::string same_headers(const std::string& /*operation*/) {
     using Gemm = GemmCpAsync<Config, Alignment::any>;
     const std::string gemm = "tenon::GemmCpAsync<Configuration, tenon::Alignment::any>::";
     return " && " + gemm + "threads == " + std::to_string(Gemm::threads) + " && " + gemm +
@@ -53,8 +62,9 @@ struct CpAsyncRecipe : Sm80Target<Config_::minimum_sm> {
 
 namespace tenon::sm80 {
 
-// C = op(A * B). Config: as for GemmKernel, of operands of 16 bits. TC: the type of C.
-template <class Config, class TC>
-using JitGemmKernel = jit::GemmKernel<jit::CpAsyncRecipe<Config>, TC>;
+// C = op(A * B). Config: as for GemmKernel, of operands of 16 bits. TC: the type of C. Operands:
+// EpilogueOperands<...>, see jit::GemmKernel.
+template <class Config, class TC, class Operands = jit::NoOperands>
+using JitGemmKernel = jit::GemmKernel<jit::CpAsyncRecipe<Config>, TC, Operands>;
 
 }  // namespace tenon::sm80

@@ -15,7 +15,7 @@
 namespace tenon {
 
 // Plans a kernel that was compiled apart from the program, as plan_wgmma() of gemm/plan_sm90.hpp does for
-// operations of the program. The operation has no operands, so the store needs no further shared memory.
+// operations of the program.
 template <class Config>
 Status plan_wgmma(const Product& product, const CompiledOperation& op, const DeviceDescription& device,
                   Launcher& launcher, Launch* launch) {
@@ -27,6 +27,15 @@ Status plan_wgmma(const Product& product, const CompiledOperation& op, const Dev
   launch->arguments.set(kernel.map_a, kernel.map_b, kernel.map_c, kernel.arguments);
   return launch->arguments.append(op.data, op.size, op.alignment);
 }
+template <class Config, class Op, class Operands>
+Status plan_wgmma(const Product& product, const CompiledWithOperands<Op, Operands>& op,
+                  const DeviceDescription& device, Launcher& launcher, Launch* launch) {
+  WithOperands<Op, Operands> with_map = op.op;
+  if (Status s = make_matrix_map<Config>(product, launcher, &with_map); !s) return s;
+  if (Status s = plan_wgmma<Config>(product, op.bytes_of(with_map), device, launcher, launch); !s) return s;
+  launch->shared_bytes = GemmWgmma<Config>::template shared_bytes_with<WithOperands<OperandsAlone<Operands>>>;
+  return {};
+}
 
 }  // namespace tenon
 
@@ -36,27 +45,32 @@ namespace tenon::jit {
 template <class Config_>
 struct WgmmaRecipe : Sm90aTarget<tenon::sm90::GemmKernel<Config_, CompiledOperation>> {
   using Config = Config_;
-  using Kernel = tenon::sm90::GemmKernel<Config, CompiledOperation>;
-  using Value = typename Kernel::Value;
+  // What plans a launch. Compiled: CompiledOperation or CompiledWithOperands.
+  template <class Compiled>
+  using KernelOf = tenon::sm90::GemmKernel<Config, Compiled>;
+  using Value = typename KernelOf<CompiledOperation>::Value;
   static_assert(Config::Cluster::is_compiled,
                 "JitGemmKernel: the clusters of the configuration are compiled");
   static constexpr const char* includes =
       "#include \"tenon/gemm/config_sm90.hpp\"\n#include \"tenon/gemm/kernel_wgmma.hpp\"\n";
+  static constexpr const char* includes_of_operands = "#include \"tenon/gemm/store_tma_operands.hpp\"\n";
 
+  // operation: its type, as the source names it.
   template <class TC>
-  static std::string kernel() {
-    return std::string(
-               "tenon::gemm_wgmma_typed<tenon_jit::Configuration, tenon_jit::Operation, tenon::Type::") +
-           tenon::name(TypeOf<TC>::value) + ">";
+  static std::string kernel(const std::string& operation) {
+    return "tenon::gemm_wgmma_typed<tenon_jit::Configuration, " + operation +
+           ", tenon::Type::" + tenon::name(TypeOf<TC>::value) + ">";
   }
   // Of the arguments and of the launch, as the program plans them.
-  static std::string same_headers() {
+  template <class Operands>
+  static std::string same_headers(const std::string& operation) {
     using Gemm = GemmWgmma<Config>;
+    constexpr int shared_bytes = Gemm::template shared_bytes_with<WithOperands<OperandsAlone<Operands>>>;
     const std::string gemm = "tenon::GemmWgmma<Configuration>::";
     return " && sizeof(" + gemm + "MapA) == " + std::to_string(sizeof(typename Gemm::MapA)) + " && sizeof(" +
            gemm + "MapB) == " + std::to_string(sizeof(typename Gemm::MapB)) + " && " + gemm +
-           "threads == " + std::to_string(Gemm::threads) + " && " + gemm +
-           "shared_bytes_with<Operation> == " + std::to_string(Gemm::shared_bytes);
+           "threads == " + std::to_string(Gemm::threads) + " && " + gemm + "shared_bytes_with<" + operation +
+           "> == " + std::to_string(shared_bytes);
   }
 };
 
@@ -64,8 +78,9 @@ struct WgmmaRecipe : Sm90aTarget<tenon::sm90::GemmKernel<Config_, CompiledOperat
 
 namespace tenon::sm90 {
 
-// C = op(A * B). Config: as for GemmKernel, but with clusters that are compiled. TC: the type of C.
-template <class Config, class TC>
-using JitGemmKernel = jit::GemmKernel<jit::WgmmaRecipe<Config>, TC>;
+// C = op(A * B). Config: as for GemmKernel, but with clusters that are compiled. TC: the type of C. Operands:
+// EpilogueOperands<...>, see jit::GemmKernel.
+template <class Config, class TC, class Operands = jit::NoOperands>
+using JitGemmKernel = jit::GemmKernel<jit::WgmmaRecipe<Config>, TC, Operands>;
 
 }  // namespace tenon::sm90
