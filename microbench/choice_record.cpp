@@ -87,8 +87,9 @@ std::string to_text(const ChoiceRecord& record) {
     number = names.size();
     names.push_back(name);
   }
-  ordered_json narrowest;
+  ordered_json narrowest;  // null: the record does not say
   if (record.narrowest) {
+    narrowest = ordered_json::array();
     for (const auto& [name, number] : numbers) {
       const auto found = record.narrowest->find(without_copies(name));
       narrowest.push_back(found == record.narrowest->end() ? 0 : found->second);

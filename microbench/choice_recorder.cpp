@@ -102,8 +102,9 @@ void record_choices(const std::vector<Kernel>& list, const DeviceDescription& de
     const std::size_t answers = timer.prepare(problem, candidates);
     std::vector<std::vector<double>> bursts(candidates.size() + answers);
     double longest = std::numeric_limits<double>::infinity();  // of a first burst that others follow
-    // The first burst follows the preparation, and is always that of the candidate with the least estimate:
-    // what the preparation does to clock and caches must not count against it.
+    // The first burst after the preparation is always that of the candidate with the least estimate, and may
+    // be slow. It counts for none.
+    if (timer.seconds() >= end) return;
     timer.burst(0);
     for (int round = 0; round < rules.bursts; ++round) {
       for (std::size_t i = 0; i < bursts.size(); ++i) {

@@ -53,8 +53,8 @@ class BurstTimer {
 
 struct ChoiceRecorderRules {
   double seconds = 120;      // no burst begins later
-  int bursts = 3;            // of a candidate; the median counts,
-  double time_factor = 1.2;  // or the first where it is above this multiple of the least
+  int bursts = 3;            // of a candidate; the median counts
+  double time_factor = 1.2;  // a candidate whose first is above this multiple of the least has no others
   double cost_factor = 1.5;  // candidates are left out whose estimate is above this multiple of the least
   std::function<void()> finished = [] {};  // called after each problem that was appended
 };

@@ -17,7 +17,7 @@ the choice takes the earlier line.
   layouts     tn nn tt nt, of A and B: t is row-major, n is column-major
   tile_m, tile_n, tile_k      of a CTA: rows and columns of C, with swapab too, and depth of a k-tile
   narrowest   wgmma: the fewest columns (rows with swapab) that a tile is fitted to, if a launch may take fewer than tile_n
-              (tile_m); more in layouts in which the columns are contiguous in memory (Kernel.narrowest)
+              (tile_m); more, or none, in layouts in which the columns are contiguous in memory (Kernel.narrowest)
   warpgroups  wgmma: consumer warpgroups that share a tile, 1 to 3 (1 with pingpong)
   warp_m, warp_n              the other families: the tile of a warp
   stages      k-tiles in flight
@@ -85,6 +85,8 @@ TYPES = {
 WGMMA_ROW_BYTES = 128
 # Of columns that are contiguous in memory a fitted tile has a multiple of this many (column_step).
 PANEL_STEP = 16
+# 128 bytes of them, in 16 bits: what is loaded of such columns is a multiple of it.
+PANEL_COLUMNS = 64
 # An instruction of mma.sync takes this many bytes of a row of k, whatever the type. Of f64 m16n8k16 takes 128.
 MMA_K_BYTES = 32
 F64_K = 16
@@ -168,8 +170,8 @@ class Kernel:
         contiguous_k = self.layout[0] == "t" if row.swaps() else self.layout[1] == "n"
         if contiguous_k or not row.narrowest:
             return row.narrowest
-        # Where the columns are contiguous, panels of 64 of them are loaded whole: fewer panels would be another kernel.
-        least = max(row.narrowest, (columns - 1) // 64 * 64 + PANEL_STEP)
+        # Where the columns are contiguous, panels of them are loaded whole: fewer panels would be another kernel.
+        least = max(row.narrowest, (columns - 1) // PANEL_COLUMNS * PANEL_COLUMNS + PANEL_STEP)
         least = -(-least // PANEL_STEP) * PANEL_STEP
         return least if least < columns and columns % PANEL_STEP == 0 else None
 
@@ -370,7 +372,10 @@ def read_row(name, line, cells):
         warps = values["tile_m"] // values["warp_m"] * (values["tile_n"] // values["warp_n"])
         if variant == "fused" and ring < warps * FUSED_BYTES_OF_WARP:
             reader.refuse("stages", f"{values['stages']} k-tiles take {ring} bytes, but fused needs {warps * FUSED_BYTES_OF_WARP}")
-    return Row(**values)
+    row = Row(**values)
+    if row.narrowest and not any(Kernel(row, row.types[0], layout).narrowest() for layout in row.layouts):
+        reader.refuse("narrowest", f"{row.narrowest} is there but no layout of '{' '.join(row.layouts)}' can have narrower tiles")
+    return row
 
 
 def read_wgmma(reader, values):
@@ -434,7 +439,7 @@ def read_wgmma(reader, values):
         check_clusters(reader, values)
         # Where the operand that gives the instruction its columns has them contiguous, its last panel of 128 bytes is whole.
         has_panels = any(layout[0] == "n" if columns == "tile_m" else layout[1] == "t" for layout in layouts)
-        more_rows = -values[columns] % 64 if has_panels else 0
+        more_rows = -values[columns] % PANEL_COLUMNS if has_panels else 0
     check_shared_bytes(reader, values, bits[0], more_rows)
 
 

@@ -162,6 +162,10 @@ using FittedTiles = Fitted<Wgmma<128, 128, 2, 5, ClusterShape<1, 1>, 2>, 40>;
 TEST_F(LaunchTest, FittedTiles) {
   for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<20, FittedTiles>, __half, float, 20>(s); });
 }
+using FittedContiguous = Fitted<Wgmma<128, 128, 2, 5, ClusterShape<1, 1>, 2, row_major, row_major>, 80>;
+TEST_F(LaunchTest, FittedTilesWithContiguousColumns) {
+  for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<40, FittedContiguous>, __half, float, 40>(s); });
+}
 using FittedSplitK = Fitted<Wgmma<64, 200, 1, 5, ClusterShape<1, 1, 2>, 1>, 72>;
 TEST_F(LaunchTest, FittedClusterSplitK) {
   for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<21, FittedSplitK>, float, float, 21>(s); });

@@ -41,6 +41,13 @@ using Config =
 using Config =
     Fitted<WgmmaConfig<Halves, row_major, column_major, TileShape<64, 72, 64>, 1, 2, ClusterShape<2, 1>, 1>,
            64>;
+#elif defined(MISUSE_fitted_152_contiguous_columns)
+using Config =
+    Fitted<WgmmaConfig<Halves, row_major, row_major, TileShape<64, 152, 64>, 1, 2, ClusterShape<1, 1>, 1>,
+           144>;
+#elif defined(MISUSE_fitted_row_interleaved)
+using Config = RowInterleaved<Fitted<
+    WgmmaConfig<Halves, row_major, row_major, TileShape<128, 128, 64>, 2, 2, ClusterShape<1, 1>, 1>, 80>>;
 #elif defined(MISUSE_fitted_promoted)
 using Config = Fitted<WgmmaConfig<WgmmaOperands<e4m3, e4m3, float, true>, row_major, column_major,
                                   TileShape<64, 64, 128>, 1, 2, ClusterShape<1, 1>, 1>,

@@ -222,6 +222,11 @@ TEST_F(OperandsTest, SwapAb) {
   using Kernel = Kernel90<4, SwapAB<Wgmma<F16, 64, 80, 1, 3, ClusterShape<1, 1>, 1>>, __half>;
   for (const Sizes& s : sizes) expect_right<4, Kernel, __half, __half>(s);
 }
+// The matrix is not loaded by TMA there: a tile may have fewer columns than the subtiles of its loads.
+TEST_F(OperandsTest, FittedTiles) {
+  using Kernel = Kernel90<8, Fitted<Wgmma<F16, 128, 128, 2, 4, ClusterShape<1, 1>, 2>, 72>, __half, __half>;
+  for (const Sizes& s : sizes) expect_right<8, Kernel, __half, __half, __half>(s);
+}
 TEST_F(OperandsTest, Unaligned) {
   using Kernel = sm90::UnalignedGemmKernel<__half, WithOperands<Combine<5, __half>>>;
   for (const Sizes& s : sizes) expect_right<5, Kernel, __half, __half>(s);

@@ -125,6 +125,9 @@ class Refusals(unittest.TestCase):
         self.refused(
             "line 2, column narrowest: 136 must be a multiple of 16 from 16 to 240", {"narrowest": 136, "types": "s8_s32", "tile_k": 128}
         )
+        self.refused(
+            "line 2, column narrowest: 248 is there but no layout of 'tt nt' can have narrower tiles", {"layouts": "tt nt", "narrowest": 248}
+        )
         for variant, types in (("fused", "f16_f32"), ("promoted", "bf16_f32")):
             self.refused(
                 f"line 2, column narrowest: 64 is there but must be empty with {variant}", {"narrowest": 64, "variant": variant, "types": types}

@@ -27,19 +27,19 @@ std::vector<T> integers(int count) {
 
 class JitGemm : public JitTest {
  protected:
-  // Plans and launches in the emulator.
-  template <class Kernel, class Op>
+  // Plans and launches in the emulator. op: the operation, and its operands if it has some.
+  template <class Kernel, class... Op>
   Status emulate(const Kernel& kernel, const Epilogue& epilogue, const typename Kernel::Problem& problem,
-                 const Op& op) {
+                 const Op&... op) {
     Launch plan;
     bool launches = false;
-    if (Status s = kernel.plan(problem, op, test::launcher(), &plan, &launches); !s || !launches) return s;
+    if (Status s = kernel.plan(problem, op..., test::launcher(), &plan, &launches); !s || !launches) return s;
     return JitTest::emulate(kernel, epilogue, problem.k == 0 ? 1 : 0, plan);
   }
-  template <class Kernel, class Op>
+  template <class Kernel, class... Op>
   Status launch(const Kernel& kernel, const Epilogue& epilogue, const typename Kernel::Problem& problem,
-                const Op& op) {
-    return test::emulated() ? emulate(kernel, epilogue, problem, op) : kernel.launch(problem, op);
+                const Op&... op) {
+    return test::emulated() ? emulate(kernel, epilogue, problem, op...) : kernel.launch(problem, op...);
   }
 };
 
@@ -182,6 +182,8 @@ const Epilogue residual{
 template <class ResidualKernel>
 class JitOperands : public JitGemm {
  protected:
+  const bool loads_by_tma = ResidualKernel::Recipe::architecture({}) == "sm_90a";
+
   void expect_right(const ResidualKernel& kernel, int m, int n, int k) {
     SCOPED_TRACE(::testing::Message() << m << " x " << n << " x " << k);
     const test::Buffer<half> a(integers<half>(m * k)), b(integers<half>(n * k)), r(integers<half>(m * n)),
@@ -190,7 +192,9 @@ class JitOperands : public JitGemm {
     typename ResidualKernel::Problem problem;
     problem.m = m, problem.n = n, problem.k = k;
     problem.a = {a.get(), k}, problem.b = {b.get(), k}, problem.c = {c.get(), n};
-    const Status status = launch(kernel, problem, {bias.get(), {r.get(), n}});
+    const StoredOperands<ResidualOperands> operands{bias.get(), {r.get(), n}};
+    EXPECT_EQ(has_map(kernel, problem, operands), loads_by_tma && k > 0 && n % 8 == 0);
+    const Status status = this->launch(kernel, residual, problem, Gain{0.5F}, operands);
     ASSERT_TRUE(status) << status.message();
     ASSERT_TRUE(test::device()->synchronize());
     const std::vector<half> got = c.read();
@@ -206,14 +210,17 @@ class JitOperands : public JitGemm {
   }
 
  private:
-  Status launch(const ResidualKernel& kernel, const typename ResidualKernel::Problem& problem,
-                const StoredOperands<ResidualOperands>& operands) {
-    if (!test::emulated()) return kernel.launch(problem, Gain{0.5F}, operands);
+  // Whether the kernel loads the residual by TMA, as the plan of the launch says.
+  static bool has_map(const ResidualKernel& kernel, const typename ResidualKernel::Problem& problem,
+                      const StoredOperands<ResidualOperands>& operands) {
     Launch plan;
     bool launches = false;
-    if (Status s = kernel.plan(problem, Gain{0.5F}, operands, test::launcher(), &plan, &launches); !s)
-      return s;
-    return JitTest::emulate(kernel, residual, problem.k == 0 ? 1 : 0, plan);
+    EXPECT_TRUE(kernel.plan(problem, Gain{0.5F}, operands, test::launcher(), &plan, &launches));
+    EXPECT_TRUE(launches);
+    using Argument = WithOperands<Gain, ResidualOperands>;
+    const int last = plan.arguments.count() - 1;
+    EXPECT_EQ(plan.arguments.size(last), sizeof(Argument));
+    return static_cast<const Argument*>(plan.arguments.data(last))->matrix_has_map;
   }
 };
 using ResidualKernels = ::testing::Types<
@@ -225,6 +232,39 @@ TYPED_TEST(JitOperands, AreLoadedForTheOperation) {
   this->expect_right(kernel, 150, 264, 72);
   this->expect_right(kernel, 131, 135, 64);  // TMA can load no row of it
   this->expect_right(kernel, 5, 300, 0);
+}
+
+// One vector alone, and an operation without members.
+struct Nothing {};
+TEST_F(JitGemm, TakesOneOperand) {
+  const Epilogue scaled{
+      "Scaled",
+      "struct Scaled {\n"
+      "  using Operands = tenon::EpilogueOperands<tenon::RowVector<float>>;\n"
+      "  __device__ float operator()(float x, int, int, float scale) const { return scale * x; }\n"
+      "};\n",
+      sizeof(Nothing), alignof(Nothing)};
+  using Scaled = tenon::sm80::JitGemmKernel<tenon::sm80::Config<half, float, 64, 64>, float,
+                                            EpilogueOperands<RowVector<float>>>;
+  const auto kernel = made<Scaled>(scaled);
+  const int m = 5, n = 7, k = 24;
+  const test::Buffer<half> a(integers<half>(m * k)), b(integers<half>(n * k));
+  const test::Buffer<float> scale(integers<float>(m)), c(std::vector<float>(m * n, NAN));
+  Scaled::Problem problem;
+  problem.m = m, problem.n = n, problem.k = k;
+  problem.a = {a.get(), k}, problem.b = {b.get(), k}, problem.c = {c.get(), n};
+  const Status status =
+      launch(kernel, scaled, problem, Nothing{}, StoredOperands<Scaled::Operands>{scale.get()});
+  ASSERT_TRUE(status) << status.message();
+  ASSERT_TRUE(test::device()->synchronize());
+  const std::vector<float> got = c.read();
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) {
+      float sum = 0.0F;
+      for (int p = 0; p < k; ++p) sum += integer(i * k + p) * integer(j * k + p);
+      ASSERT_EQ(got[static_cast<std::size_t>(i * n + j)], integer(i) * sum) << i << ", " << j;
+    }
+  }
 }
 
 class JitSentences : public JitHostTest {

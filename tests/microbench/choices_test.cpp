@@ -24,13 +24,14 @@ using test::h200;
 // ten times as long, too.
 class FakeTimer final : public BurstTimer {
  public:
-  double seconds_per_burst = 0;
+  double seconds_per_burst = 0, seconds_to_prepare = 0;
   std::string failing;                // the candidate of this name cannot be launched
   std::vector<std::string> prepared;  // names, of all problems
   std::vector<std::size_t> order;     // of the bursts
   std::vector<double> answers;        // microseconds of cuBLASLt's
 
   std::size_t prepare(const ChoiceProblem&, const std::vector<ChoiceCandidate>& candidates) override {
+    now_ += seconds_to_prepare;
     candidates_ = candidates;
     rounds_.assign(candidates.size(), 0);
     is_first_ = true;
@@ -218,6 +219,16 @@ TEST(ChoiceRecorder, StopsInTimeAndKeepsWhatIsFinished) {
   EXPECT_LT(recorded.size(), problems.size());
   EXPECT_EQ(finished, recorded.size());
   for (const ChoiceTimes& times : recorded) EXPECT_GT(times.times.size(), 1U);
+}
+
+TEST(ChoiceRecorder, BeginsNoBurstAfterAPreparationThatTookTooLong) {
+  FakeTimer timer;
+  timer.seconds_to_prepare = 10;
+  ChoiceRecorderRules rules;
+  rules.seconds = 5;
+  EXPECT_TRUE(recorded_by(timer, draw_choice_problems(1, 4), rules).empty());
+  EXPECT_FALSE(timer.prepared.empty());
+  EXPECT_TRUE(timer.order.empty());
 }
 
 TEST(ChoiceRecorder, KeepsTheProblemsBeforeAFailure) {

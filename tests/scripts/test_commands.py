@@ -60,7 +60,9 @@ class Arguments(unittest.TestCase):
 class BareDebian(unittest.TestCase):
     """scripts/bare_debian with stand-ins for debootstrap, git, and unshare, behind which the bare system would be."""
 
-    def call(self, unshare, debootstrap='mkdir -p "$3/etc" "$3/root"; echo PRETTY_NAME=\\"Debian 12\\" >"$3/etc/os-release"'):
+    SYSTEM = 'mkdir -p "$3/etc" "$3/root"; echo PRETTY_NAME=\\"Debian 12\\" >"$3/etc/os-release"; echo 12.9 >"$3/etc/debian_version"'
+
+    def call(self, unshare, debootstrap=SYSTEM, *arguments):
         with tempfile.TemporaryDirectory() as folder:
             for name, text in (("debootstrap", debootstrap), ("git", 'echo git "$@" >>$SAID'), ("unshare", f'echo "$*" >>$SAID; {unshare}')):
                 program = Path(folder, "bin", name)
@@ -71,8 +73,12 @@ class BareDebian(unittest.TestCase):
             said.write_text("")
             kept = Path(folder, "temporary")
             kept.mkdir()
-            done = run("bash", SCRIPTS / "bare_debian", "bookworm",
-                       env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "SAID": str(said), "TMPDIR": str(kept)})  # fmt: skip
+            suites = Path(folder, "scripts")
+            suites.mkdir()
+            (suites / "noble").write_text("default_mirror http://archive.ubuntu.com/ubuntu\n")
+            done = run("bash", SCRIPTS / "bare_debian", *(arguments or ["bookworm"]),
+                       env={**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "SAID": str(said), "TMPDIR": str(kept),
+                            "DEBOOTSTRAP_DIR": folder})  # fmt: skip
             self.assertEqual(list(kept.iterdir()), [], "the root file system is removed")
             return done, said.read_text()
 
@@ -81,7 +87,7 @@ class BareDebian(unittest.TestCase):
         done, said = self.call("echo correct")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
-        self.assertRegex(lines[0], r"^Debian 12, \d+ cores$")
+        self.assertRegex(lines[0], r"^Debian 12, debian_version 12\.9, \d+ cores$")
         self.assertRegex(lines[1], r"^scripts/run: \d+ s, processors \d+ s \+ \d+ s$")
         self.assertRegex(lines[2], r"^scripts/run again, without a network: \d+ s, ")
         self.assertEqual(len(lines), 3)
@@ -91,6 +97,13 @@ class BareDebian(unittest.TestCase):
         done, said = self.call("", "echo 'E: no such suite'; exit 1")
         sentence = "bare_debian: debootstrap cannot make bookworm\n"
         self.assertEqual((done.returncode, done.stderr, said), (3, "E: no such suite\n" + sentence, ""))
+        for arguments, options, of_mirror in (
+            (["noble"], "--variant=minbase --components=main,universe noble ", ""),
+            (["trixie", "--mirror", "http://a.mirror"], "--variant=minbase trixie ", " of http://a.mirror"),
+        ):
+            done, said = self.call("", 'echo "$@" >>$SAID; exit 1', *arguments)
+            self.assertIn(f"cannot make {arguments[0]}{of_mirror}\n", done.stderr)
+            self.assertTrue(said.startswith(options), said)
 
 
 class Selection(unittest.TestCase):

@@ -126,6 +126,12 @@ struct WithOperands<Op, EpilogueOperands<O...>> {
   __device__ __forceinline__ LoadedOperands<Op> loaded() const { return {this}; }
 };
 
+// An operation with these operands, of which nothing else is known.
+template <class Operands_>
+struct OperandsAlone {
+  using Operands = Operands_;
+};
+
 template <class Op>
 inline constexpr bool has_operands = false;
 template <class Op>

@@ -75,7 +75,7 @@ TENON_HOST_DEVICE constexpr int tile_columns(const Arguments& p) {
 }
 
 // Columns of fitted tiles are multiples of this: what wgmma takes (wgmma_has_n), and where n is contiguous in
-// B the sectors of the L2 (32 bytes), in which its rows then begin.
+// B 16 elements, so that each row of a tile begins on a sector of the L2 (32 bytes).
 template <class Config>
 inline constexpr int column_step =
     std::is_same_v<typename Config::Acc, std::int32_t> || !Config::b_k_major ? 16 : 8;

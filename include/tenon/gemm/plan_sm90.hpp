@@ -206,7 +206,8 @@ Status prepare_any_wgmma(const Product& product, const DeviceDescription& device
   arguments.partial_tiles = partial_tiles;
   const auto cluster = Cluster::of(extent);
   const int rows = Block::m * cluster.m;
-  // Where CTAs along m share B, each loads an equal part of it, of a multiple of 8 columns.
+  // Where CTAs along m share B, each loads an equal part of it, of a multiple of 8 columns. (Where n is
+  // contiguous in B, parts are of k, and smaller steps would do.)
   const TileColumns fits{Config::narrowest, Block::n, std::max(8 * cluster.m, column_step<Config>),
                          Config::swap_ab};
   const int k_tiles = arguments.k / Block::k + (arguments.k % Block::k != 0);

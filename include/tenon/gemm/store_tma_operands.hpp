@@ -28,7 +28,8 @@ template <class Config, class T>
 constexpr bool loads_matrix_by_tma() {
   if constexpr (std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>) {
     return std::is_same_v<typename Config::Acc, float> && !Config::swap_ab && !Config::row_interleaved &&
-           Config::Cluster::k == 1 && !Config::splits_tail && Config::Warp::n % 64 == 0 &&
+           Config::narrowest == Config::Block::n && Config::Cluster::k == 1 && !Config::splits_tail &&
+           Config::Warp::n % 64 == 0 &&
            subtiles_ahead(Config::Warp::m / 64, Config::Warp::n / 64, Config::subtiles) > 0;
   }
   return false;

@@ -118,6 +118,10 @@ struct Fitted : Config {
       "Fitted: where n is contiguous in B, the narrowest tile must need all panels of 128 bytes that "
       "are loaded");
   static_assert(
+      Config::b_k_major || Config::Block::n % 16 == 0,
+      "Fitted: where n is contiguous in B, the tile must be a multiple of 16 columns, as those of a "
+      "launch are");
+  static_assert(
       !Config::promotes,
       "Fitted: promoted accumulators have no tiles of several widths, since ptxas would serialise wgmma");
 };
@@ -187,6 +191,7 @@ struct RowInterleaved : Config {
                 "clusters along n");
   static_assert(Config::a_order == Order::row_major && Config::b_order == Order::row_major,
                 "RowInterleaved: k must be contiguous in A, and n in B");
+  static_assert(Config::narrowest == Config::Block::n, "RowInterleaved: the tile must not be a Fitted one");
   using TileB = OperandTile<typename Config::TB, Config::Block::n, Config::Block::k + most_shift, false>;
   static constexpr int stage_bytes = Config::TileA::bytes + TileB::bytes;
   static constexpr int ring_bytes = Config::stages * stage_bytes;

@@ -15,10 +15,10 @@ inline constexpr bool takes_every_epilogue =
 
 template <class Config, int warps>
 struct StoreOf<Config, FusedEpilogue, warps> {
-  static_assert(!Config::swap_ab && !Config::row_interleaved && Config::Cluster::k == 1 &&
-                    Config::subtiles >= 2,
+  static_assert(!Config::swap_ab && !Config::row_interleaved && Config::narrowest == Config::Block::n &&
+                    Config::Cluster::k == 1 && Config::subtiles >= 2,
                 "WgmmaPieces: FusedEpilogue needs two epilogue subtiles a warp, and a tile that is neither "
-                "transposed nor row-interleaved nor split along k");
+                "transposed nor row-interleaved nor fitted nor split along k");
   // The barriers of the loads of C or aux come after those of the ring.
   using type = std::conditional_t<
       Config::TileA::element_bytes == 2,

@@ -1,6 +1,7 @@
-// The operation of kernels that were compiled apart from the program: the plans know it by its bytes.
-// sm90::GemmKernel<Config, CompiledOperation> is the kernel type to launch, with launch_sm90.hpp, which has
-// its plan; likewise sm80. In namespace tenon, as what it overloads. Host code. Below: gemm/launch.hpp.
+// The operation of kernels that were compiled apart from the program: the plans know it by its bytes, and by
+// its operands, if it has some. sm90::GemmKernel<Config, CompiledOperation> (CompiledWithOperands) is the
+// kernel type to launch, with launch_sm90.hpp, which has its plan; likewise sm80. In namespace tenon, as what
+// they overload. Host code. Below: gemm/launch.hpp.
 #pragma once
 
 #include "tenon/needs_host.hpp"
@@ -45,7 +46,7 @@ struct CompiledWithOperands : CompiledOperation {
                        const StoredOperands<EpilogueOperands<O...>, std::index_sequence<I...>>& operands)
       : op(operation, static_cast<const StoredOperand<I, O>&>(operands).operand...) {}
 
-  // As one without. given: `op`, with the map of a matrix; it must outlive the result.
+  // The same as plain bytes. given: `op`, perhaps with the map of its matrix; it must outlive the result.
   CompiledOperation bytes_of(const WithOperands<Op, Operands>& given) const {
     CompiledOperation operation = *this;
     operation.data = &given, operation.size = sizeof given, operation.alignment = alignof(decltype(given));
@@ -66,11 +67,5 @@ template <class Value, class TC, class Op, class Operands>
 Status plan_no_k(const Product& product, const CompiledWithOperands<Op, Operands>& op, Launch* launch) {
   return plan_no_k<Value, TC>(product, op.bytes_of(op.op), launch);
 }
-
-// An operation with these operands, of which nothing else is known.
-template <class Operands_>
-struct OperandsAlone {
-  using Operands = Operands_;
-};
 
 }  // namespace tenon

@@ -33,7 +33,7 @@ struct GemmFamily : Recipe {
       has_operands ? R"(tenon::std::is_same_v<typename tenon::OperandsOf<Operation>::type, Operands>,
               "the Operands of the epilogue are not those of the program's kernel")"
                    : R"(tenon::is_operation<typename tenon::LoadedOperation<Operation>::type, Value>,
-              "an epilogue operation is called as op(accumulator, int row, int column) and returns the accumulator's type: float, int32_t where integers are multiplied, double where f64 is")";
+              "an epilogue operation is called as op(accumulator, int row, int column) and returns the accumulator's type: float, int32_t where integers are multiplied, double where f64 is; for one with Operands, the program's kernel names them")";
 
   static std::string includes() {
     return std::string(Recipe::includes) + (has_operands ? Recipe::includes_of_operands : "") +
@@ -55,8 +55,8 @@ struct GemmFamily : Recipe {
   }
   static std::string same_headers() {
     return "sizeof(tenon::GemmArguments) == " + std::to_string(sizeof(GemmArguments)) +
-           (has_operands ? " && sizeof(tenon::StoredOperands<Operands>) == " +
-                               std::to_string(sizeof(StoredOperands<Operands>))
+           (has_operands ? " && sizeof(tenon::WithOperands<tenon::OperandsAlone<Operands>>) == " +
+                               std::to_string(sizeof(WithOperands<OperandsAlone<Operands>>))
                          : "") +
            Recipe::template same_headers<Operands>(operation());
   }
@@ -117,6 +117,8 @@ class GemmKernel : public CompiledKernel<GemmFamily<Recipe_, TC_, Operands_>> {
  private:
   template <class Op>
   Status bind_with_operands(const Op& op, CompiledOperation* operation) const {
+    static_assert(Family::has_operands,
+                  "JitGemmKernel: this kernel has no operands: launch(problem, op, stream)");
     static_assert(!std::is_same_v<Op, OperationBytes>,
                   "JitGemmKernel: the operation of a kernel with operands comes as a struct of the program");
     return this->bind(op, operation);

@@ -27,13 +27,17 @@ Status plan_wgmma(const Product& product, const CompiledOperation& op, const Dev
   launch->arguments.set(kernel.map_a, kernel.map_b, kernel.map_c, kernel.arguments);
   return launch->arguments.append(op.data, op.size, op.alignment);
 }
+// Of an operation with these operands, or with none.
+template <class Config, class Operands>
+inline constexpr int compiled_shared_bytes =
+    GemmWgmma<Config>::template shared_bytes_with<WithOperands<OperandsAlone<Operands>>>;
 template <class Config, class Op, class Operands>
 Status plan_wgmma(const Product& product, const CompiledWithOperands<Op, Operands>& op,
                   const DeviceDescription& device, Launcher& launcher, Launch* launch) {
   WithOperands<Op, Operands> with_map = op.op;
   if (Status s = make_matrix_map<Config>(product, launcher, &with_map); !s) return s;
   if (Status s = plan_wgmma<Config>(product, op.bytes_of(with_map), device, launcher, launch); !s) return s;
-  launch->shared_bytes = GemmWgmma<Config>::template shared_bytes_with<WithOperands<OperandsAlone<Operands>>>;
+  launch->shared_bytes = compiled_shared_bytes<Config, Operands>;
   return {};
 }
 
@@ -65,12 +69,11 @@ struct WgmmaRecipe : Sm90aTarget<tenon::sm90::GemmKernel<Config_, CompiledOperat
   template <class Operands>
   static std::string same_headers(const std::string& operation) {
     using Gemm = GemmWgmma<Config>;
-    constexpr int shared_bytes = Gemm::template shared_bytes_with<WithOperands<OperandsAlone<Operands>>>;
     const std::string gemm = "tenon::GemmWgmma<Configuration>::";
     return " && sizeof(" + gemm + "MapA) == " + std::to_string(sizeof(typename Gemm::MapA)) + " && sizeof(" +
            gemm + "MapB) == " + std::to_string(sizeof(typename Gemm::MapB)) + " && " + gemm +
            "threads == " + std::to_string(Gemm::threads) + " && " + gemm + "shared_bytes_with<" + operation +
-           "> == " + std::to_string(shared_bytes);
+           "> == " + std::to_string(compiled_shared_bytes<Config, Operands>);
   }
 };
 
