@@ -100,7 +100,7 @@ class ChoiceFit {
 
   void append(const ChoiceRecord& record, const std::vector<Kernel>& list);
 
-  std::vector<Kernel> listed_;           // as they were given
+  std::vector<Kernel> listed_;           // as they were given, then as records had them fitted otherwise
   mutable std::vector<Kernel> kernels_;  // the same, with the efficiencies of the model that is tried
   std::vector<std::string> tiles_;       // tile_of() each
   std::vector<Recorded> problems_;
