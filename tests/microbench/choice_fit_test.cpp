@@ -19,13 +19,13 @@ FittedModel as_it_is() {
   return model_of({}, kernels());
 }
 
-ChoiceRecord record_of(const CostParameters& truth, int count) {
+ChoiceRecord record_of(const CostParameters& truth, int count, const std::vector<Kernel>& list = kernels()) {
   ChoiceRecord record;
   record.device = test::h200;
   for (const ChoiceProblem& problem : draw_choice_problems(11, count)) {
     if (problem.group != "aligned") continue;
     ChoiceTimes times{problem, {}};
-    for (const ChoiceCandidate& candidate : choice_candidates(kernels(), gemm_of(problem), record.device)) {
+    for (const ChoiceCandidate& candidate : choice_candidates(list, gemm_of(problem), record.device)) {
       // Never chosen, however fast.
       if (yields_to_wgmma(*candidate.kernel, candidate.planned)) continue;
       if (!may_be_chosen(*candidate.kernel, candidate.planned)) continue;
@@ -89,6 +89,17 @@ TEST(ChoiceFit, OfSeveralRecordsCountsEach) {
   EXPECT_NEAR(both.objective(as_it_is()), (of_first + of_second) / 2, 1e-9);
   EXPECT_EQ(both.regrets(as_it_is(), ChoiceFit::Half::judged).size(),
             2 * ChoiceFit({&first}, kernels()).regrets(as_it_is(), ChoiceFit::Half::judged).size());
+}
+
+// Times of a library without fitted tiles, by the same model: they are compared with what it says of those.
+TEST(ChoiceFit, TakesKernelsAsTheRecordHadThemFitted) {
+  std::vector<Kernel> unfitted = kernels();
+  for (Kernel& kernel : unfitted) kernel.narrowest = 0;
+  ChoiceRecord record = record_of({}, 100, unfitted);
+  EXPECT_GT(worst(ChoiceFit({&record}, kernels()).regrets(as_it_is(), ChoiceFit::Half::fitted)), 1.01)
+      << "the test must notice";
+  record.narrowest.emplace();  // no kernel was fitted
+  EXPECT_EQ(worst(ChoiceFit({&record}, kernels()).regrets(as_it_is(), ChoiceFit::Half::fitted)), 1);
 }
 
 // Times of a library in which one tile is slower than kernels.csv says: the fit finds its efficiency.
