@@ -1,7 +1,7 @@
 // A learned factor for the modelled cost of a wgmma kernel. The model adds up rates. It does not know how the
 // shape of a cluster, the stages, a last wave that is partly full and the raster of the tiles interact, and
 // no formula for it was found that generalises (microbench/HISTORY.md). A neural network with two hidden
-// layers learned it from the times of 190,000 launches. Its inputs (features) are parts of the model's
+// layers learned it from about 240,000 recorded times. Its inputs (features) are parts of the model's
 // estimate and properties of the tile. None is the name of a device; m, n and k count only in tiles and as
 // parts of the L2. So it may help on devices without a record.
 //
