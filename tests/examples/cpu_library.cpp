@@ -26,7 +26,8 @@ std::vector<float> decoded(Type type, const void* data, std::size_t count) {
 std::vector<float> decoded(const ConstMatrix& x, std::int64_t rows, std::int64_t columns) {
   const std::int64_t ranges = x.order == row_major ? rows : columns;
   const std::int64_t length = x.order == row_major ? columns : rows;
-  return decoded(x.type, x.data, ranges == 0 ? 0 : static_cast<std::size_t>((ranges - 1) * x.ld + length));
+  const bool is_empty = ranges == 0 || length == 0;
+  return decoded(x.type, x.data, is_empty ? 0 : static_cast<std::size_t>((ranges - 1) * x.ld + length));
 }
 
 void store(const Matrix& to, std::int64_t row, std::int64_t column, float value) {

@@ -1,23 +1,31 @@
-"""torch_linear.py: its structs are those of the C headers (without a GPU), and it computes what PyTorch does (with one).
+"""The examples for PyTorch: torch_linear.py (C API by ctypes) and torch_extension.cpp with its .py (operators in C++).
 
   test_torch.py layout <C compiler> <include folder> <folder to write into>
-  test_torch.py run <c++ compiler> <libtenon.a> <exported.map> <cuda library folder> <folder to write into>
+  test_torch.py compile <c++ compiler> <folder of CUDA's headers> <folder to write into>
+  test_torch.py cpu <c++ compiler> <folder of CUDA's headers> <folder to write into> <library of cpu_library.cpp>
+  test_torch.py run <c++ compiler> <folder of CUDA's headers> <folder to write into> <libtenon.a> <exported.map> <cuda library folder>
 
-Exit status 77: skipped, there is no PyTorch with a GPU.
+layout: the structs of torch_linear.py are those of the C headers. compile: the operators, with the headers of PyTorch's wheel
+without CUDA, which it fetches. cpu and run: what both examples compute is what PyTorch does, without a GPU by cpu_library.cpp, and
+with one. Exit status 77: skipped, there is no PyTorch of 2.4 or newer (run: none with a GPU).
 """
+import contextlib
 import ctypes
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import types
 import unittest
+from unittest import mock
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 STRUCTS = {"Status": "tenon_status", "ConstMatrix": "tenon_const_matrix", "Matrix": "tenon_matrix", "ConstVector": "tenon_const_vector",
            "Epilogue": "tenon_epilogue", "GemmProblem": "tenon_gemm_problem"}  # fmt: skip
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(ROOT / "scripts")]
 
 
 def structs_alone():
@@ -61,27 +69,85 @@ def shared_library(compiler, archive, exported, cuda_libraries, folder):
     return folder / "libtenon.so"
 
 
-def run(*of_the_library):
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(77)
+
+
+def only_headers(folder):
+    for part in folder.iterdir():
+        if part.name != "torch":
+            shutil.rmtree(part) if part.is_dir() else part.unlink()
+    for part in (folder / "torch").iterdir():
+        if part.name != "include":
+            shutil.rmtree(part) if part.is_dir() else part.unlink()
+
+
+def compiled(compiler, source, torch_include, cuda_include, folder, *options):
+    to = folder / f"{source.stem}.o"
+    subprocess.run([compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fPIC", "-c", source, "-o", to, f"-I{ROOT / 'include'}",
+                    "-isystem", torch_include, "-isystem", cuda_include, *options], check=True)  # fmt: skip
+    return to
+
+
+def compile(compiler, cuda_include, folder):
+    from tenon_sass.errors import NoTool
+    from tenon_toolkit import packages
+
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    wheel = ("--platform", "manylinux_2_28_aarch64", "--python-version", "3.11", "--implementation", "cp", "--abi", "cp311")
+    try:
+        headers = packages.fetch(packages.LISTS / "torch.txt", packages.KEPT, "PyTorch's headers", "", only_headers, wheel)
+    except NoTool as error:
+        skip(error)
+    # A file that CMake writes for builds of PyTorch with CUDA, and that its headers include.
+    generated = folder / "c10" / "cuda" / "impl" / "cuda_cmake_macros.h"
+    generated.parent.mkdir(parents=True, exist_ok=True)
+    generated.write_text("")
+    compiled(compiler, HERE / "torch_extension.cpp", headers / "torch" / "include", cuda_include, folder, "-isystem", folder)
+
+
+def with_torch():
     try:
         import torch
     except ImportError:
-        print("skipped: no PyTorch")
-        sys.exit(77)
-    if not torch.cuda.is_available():
-        print("skipped: PyTorch has no GPU")
-        sys.exit(77)
-    os.environ["TENON_LIBRARY"] = str(shared_library(*of_the_library))
+        skip("no PyTorch")
+    if not hasattr(torch.library, "register_autograd"):
+        skip(f"PyTorch is {torch.__version__} but must be of 2.4 or newer")
+    return torch
+
+
+def extension(compiler, source, cuda_include, folder, tenon, *libraries):
+    """Builds the operators as a user does, and loads them."""
+    import torch
+    import torch_extension
+    from torch.utils import cpp_extension
+
+    abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}"
+    include = cpp_extension.include_paths()[0]
+    code = compiled(compiler, HERE / source, include, cuda_include, folder, abi)
+    places = [*cpp_extension.library_paths(), pathlib.Path(tenon).resolve().parent]
+    subprocess.run([compiler, "-shared", "-o", folder / "libtenon_torch.so", code, tenon, *(f"-L{place}" for place in places),
+                    *(f"-Wl,-rpath,{place}" for place in places), "-ltorch_cpu", "-lc10", *libraries], check=True)  # fmt: skip
+    torch_extension.load(folder / "libtenon_torch.so")
+
+
+def cases(device):
+    """The tests of both examples, on that device."""
+    import torch
+    import torch_extension
     import torch_linear
 
     def reference(x, weight, bias):
         return torch.nn.functional.gelu(torch.nn.functional.linear(x, weight, bias), approximate="tanh")
 
-    class Linear(unittest.TestCase):
+    class Layer(unittest.TestCase):
         def operands(self, dtype, shape=(3, 40, 136), n=200, grad=False):
             torch.manual_seed(1)
-            x = torch.randn(shape, device="cuda", dtype=dtype)
-            weight = torch.randn(n, shape[-1], device="cuda", dtype=dtype) / shape[-1] ** 0.5
-            bias = torch.randn(n, device="cuda", dtype=dtype)
+            x = torch.randn(shape, device=device, dtype=dtype)
+            weight = torch.randn(n, shape[-1], device=device, dtype=dtype) / max(shape[-1], 1) ** 0.5
+            bias = torch.randn(n, device=device, dtype=dtype)
             return [t.requires_grad_(grad) for t in (x, weight, bias)]
 
         def close(self, found, wanted):
@@ -89,43 +155,97 @@ def run(*of_the_library):
 
         def test_forward_is_that_of_torch(self):
             for dtype in (torch.float16, torch.bfloat16):
-                for shape, n in (((3, 40, 136), 200), ((1, 7), 5), ((513, 64), 1), ((2, 0, 16), 8)):
+                for shape, n in (((3, 40, 136), 200), ((1, 7), 5), ((7,), 3), ((513, 64), 1), ((2, 0, 16), 8), ((4, 0), 8)):
                     operands = self.operands(dtype, shape, n)
-                    self.close(torch_linear.linear_gelu(*operands), reference(*operands))
+                    self.close(self.layer(*operands), reference(*operands))
+
+        def test_operands_that_are_views(self):
+            x, weight, bias = self.operands(torch.bfloat16, (40, 136))
+            self.close(self.layer(x[:1].expand(5, 136), weight, bias), reference(x[:1].expand(5, 136), weight, bias))
+            self.close(self.layer(x[:, :1].expand(40, 136), weight, bias), reference(x[:, :1].expand(40, 136), weight, bias))
+            self.close(self.layer(x[:, 8:24], weight[:, ::2][:, :16], bias), reference(x[:, 8:24], weight[:, ::2][:, :16], bias))
+            self.close(self.layer(x.t().contiguous().t(), weight, bias), reference(x, weight, bias))
+            self.close(self.layer(x, weight, bias[:1].expand(200)), reference(x, weight, bias[:1].expand(200)))
 
         def test_gradients_are_those_of_torch(self):
-            ours, theirs = self.operands(torch.bfloat16, grad=True), self.operands(torch.bfloat16, grad=True)
-            torch_linear.linear_gelu(*ours).float().square().mean().backward()
-            reference(*theirs).float().square().mean().backward()
-            for a, b in zip(ours, theirs):
-                torch.testing.assert_close(a.grad.float(), b.grad.float(), rtol=3e-2, atol=1e-3)
+            for shape in ((3, 40, 136), (136,)):
+                ours, theirs = self.operands(torch.bfloat16, shape, grad=True), self.operands(torch.bfloat16, shape, grad=True)
+                self.layer(*ours).float().square().mean().backward()
+                reference(*theirs).float().square().mean().backward()
+                for a, b in zip(ours, theirs):
+                    torch.testing.assert_close(a.grad.float(), b.grad.float(), rtol=3e-2, atol=1e-3)
 
         def test_the_operator_is_registered_as_torch_wants_it(self):
-            torch.library.opcheck(torch_linear.linear_gelu_with_input, self.operands(torch.float16, grad=True))
+            torch.library.opcheck(self.operator, self.operands(torch.float16, grad=True))
 
         def test_compiled_without_a_break(self):
             operands = self.operands(torch.bfloat16)
-            compiled = torch.compile(lambda *t: torch_linear.linear_gelu(*t) + 1, fullgraph=True, backend="aot_eager")
+            compiled = torch.compile(lambda *t: self.layer(*t) + 1, fullgraph=True, backend="aot_eager")
             self.close(compiled(*operands), reference(*operands) + 1)
 
+        @unittest.skipUnless(device == "cuda", "needs a GPU")
         def test_on_another_stream_and_in_a_graph(self):
             operands = self.operands(torch.float16)
-            torch_linear.linear_gelu(*operands)
+            self.layer(*operands)
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
-                y = torch_linear.linear_gelu(*operands)
+                y = self.layer(*operands)
             operands[0].copy_(torch.randn_like(operands[0]))
             graph.replay()
             self.close(y, reference(*operands))
 
-        def test_a_refusal_is_the_librarys_sentence(self):
+        def test_misuse_is_a_sentence(self):
             x, weight, bias = self.operands(torch.float16)
-            with self.assertRaisesRegex(RuntimeError, "must have the same type"):
-                torch_linear.multiply(x.reshape(-1, 136), weight.t().bfloat16())
+            sizes = r"x, weight and bias are \[3, 40, 136\], .* but must be \[\.\.\., k\], \[n, k\] and \[n\]"
+            for operands, sentence in (
+                ((x, weight[:, :8], bias), sizes),
+                ((x, weight, bias[1:]), sizes),
+                ((x, weight, bias[0]), sizes),
+                ((x, weight.bfloat16(), bias), "must have the same type"),
+            ):  # fmt: skip
+                with self.assertRaisesRegex((RuntimeError, ValueError), sentence):
+                    self.layer(*operands)
 
-    result = unittest.TextTestRunner(verbosity=2).run(unittest.defaultTestLoader.loadTestsFromTestCase(Linear))
+    class ByCtypes(Layer):
+        layer = staticmethod(torch_linear.linear_gelu)
+        operator = torch_linear.linear_gelu_with_input
+
+    class InCpp(Layer):
+        layer = staticmethod(torch_extension.linear_gelu)
+        operator = torch.ops.tenon_cpp.linear_gelu.default
+
+    tests = map(unittest.defaultTestLoader.loadTestsFromTestCase, (ByCtypes, InCpp))
+    result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(tests))
     sys.exit(0 if result.wasSuccessful() and result.testsRun > 0 else 1)
 
 
+def cpu(compiler, cuda_include, folder, tenon):
+    torch = with_torch()
+    folder = pathlib.Path(folder).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ["TENON_LIBRARY"] = str(pathlib.Path(tenon).resolve())
+    # The operators of torch_linear.py are for CUDA: here they are those of the CPU, where there is no stream.
+    custom_op = torch.library.custom_op
+    with mock.patch.object(torch.library, "custom_op", lambda *a, **k: custom_op(*a, **{**k, "device_types": "cpu"})):
+        import torch_linear  # noqa: F401
+    extension(compiler, "torch_on_cpu.cpp", cuda_include, folder, tenon)
+    with (
+        mock.patch.object(torch.cuda, "device", lambda device: contextlib.nullcontext()),
+        mock.patch.object(torch.cuda, "current_stream", lambda: types.SimpleNamespace(cuda_stream=None)),
+    ):
+        cases("cpu")
+
+
+def run(compiler, cuda_include, folder, *of_the_library):
+    torch = with_torch()
+    if not torch.cuda.is_available():
+        skip("PyTorch has no GPU")
+    folder = pathlib.Path(folder).resolve()
+    tenon = shared_library(compiler, *of_the_library, folder)
+    os.environ["TENON_LIBRARY"] = str(tenon)
+    extension(compiler, "torch_extension.cpp", cuda_include, folder, tenon, "-lc10_cuda")
+    cases("cuda")
+
+
 if __name__ == "__main__":
-    {"layout": layout, "run": run}[sys.argv[1]](*sys.argv[2:])
+    {"layout": layout, "compile": compile, "cpu": cpu, "run": run}[sys.argv[1]](*sys.argv[2:])

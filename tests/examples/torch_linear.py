@@ -18,6 +18,7 @@ import torch
 TYPES = {torch.float16: 0, torch.bfloat16: 1, torch.float32: 2}  # tenon_type
 ROW_MAJOR, COLUMN_MAJOR = 0, 1
 GELU = 2
+ALIGNMENT = 256  # of a workspace, which not every allocator has
 
 
 class Status(ctypes.Structure):
@@ -69,14 +70,23 @@ def library():
     return found
 
 
+def is_matrix(tensor, inner):
+    """Whether dimension `inner` is contiguous, and the other one does not repeat elements as expand() does."""
+    outer = 1 - inner
+    return tensor.stride(inner) == 1 and (tensor.shape[outer] == 1 or tensor.stride(outer) >= tensor.shape[inner])
+
+
 def matrix(tensor):
-    """A two-dimensional tensor as A or B; a copy of it where neither of its dimensions is contiguous."""
-    if 1 not in tensor.stride():
+    """A two-dimensional tensor as A or B; a copy of it where the library could not read it."""
+    if not is_matrix(tensor, 1) and not is_matrix(tensor, 0):
         tensor = tensor.contiguous()
-    rows, columns = tensor.stride()
-    order, ld = (ROW_MAJOR, rows) if columns == 1 else (COLUMN_MAJOR, columns)
-    ld = max(ld, tensor.shape[1 if order == ROW_MAJOR else 0])  # where there is one row, its stride may be anything
-    return ConstMatrix(tensor.data_ptr(), ld, order, TYPES[tensor.dtype]), tensor
+    inner = 1 if is_matrix(tensor, 1) else 0
+    ld = max(tensor.stride(1 - inner), tensor.shape[inner])  # where the other dimension is 1, its stride may be anything
+    return ConstMatrix(tensor.data_ptr(), ld, ROW_MAJOR if inner == 1 else COLUMN_MAJOR, TYPES[tensor.dtype]), tensor
+
+
+def rows_of(tensor):
+    return tensor.unsqueeze(0) if tensor.dim() == 1 else tensor.flatten(0, -2)
 
 
 def multiply(a, b, bias=None, activation=0, aux=None):
@@ -94,9 +104,9 @@ def multiply(a, b, bias=None, activation=0, aux=None):
     if aux is not None:
         p.epilogue.aux = Matrix(aux.data_ptr(), aux.shape[1], TYPES[aux.dtype])
     with torch.cuda.device(a.device):
-        workspace = torch.empty(library().tenon_gemm_workspace_size(p), dtype=torch.uint8, device=a.device)
-        if workspace.numel():
-            p.workspace, p.workspace_bytes = workspace.data_ptr(), workspace.numel()
+        if needed := library().tenon_gemm_workspace_size(p):
+            workspace = torch.empty(needed + ALIGNMENT - 1, dtype=torch.uint8, device=a.device)
+            p.workspace, p.workspace_bytes = -(-workspace.data_ptr() // ALIGNMENT) * ALIGNMENT, needed
         status = library().tenon_gemm(p, torch.cuda.current_stream().cuda_stream)
     if status.code != 0:
         raise RuntimeError(status.message.decode())
@@ -106,7 +116,11 @@ def multiply(a, b, bias=None, activation=0, aux=None):
 @torch.library.custom_op("tenon::linear_gelu", mutates_args=(), device_types="cuda")
 def linear_gelu_with_input(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """gelu(x weight^T + bias), and what gelu was applied to."""
-    rows = x.reshape(-1, x.shape[-1])
+    if weight.dim() != 2 or x.shape[-1:] != weight.shape[1:] or bias.shape != weight.shape[:1]:
+        raise ValueError(
+            f"x, weight and bias are {list(x.shape)}, {list(weight.shape)} and {list(bias.shape)} but must be [..., k], [n, k] and [n]"
+        )
+    rows = rows_of(x)
     before = torch.empty(rows.shape[0], weight.shape[0], dtype=x.dtype, device=x.device)
     y = multiply(rows, weight.t(), bias, GELU, before)
     shape = (*x.shape[:-1], weight.shape[0])
@@ -129,19 +143,24 @@ def _(a, b):
     return a.new_empty(a.shape[0], b.shape[1])
 
 
-def backward(ctx, grad_y, _grad_before):
-    x, weight, before = ctx.saved_tensors
-    grad = torch.ops.aten.gelu_backward(grad_y, before, approximate="tanh").reshape(-1, weight.shape[0])
-    grad_x = matmul(grad, weight).view(x.shape)
-    grad_weight = matmul(grad.t(), x.reshape(-1, x.shape[-1]))
-    return grad_x, grad_weight, grad.sum(0)
+def backward_by(product):
+    """The gradients of the layer, computed by that operator."""
+
+    def backward(ctx, grad_y, _grad_before):
+        x, weight, before = ctx.saved_tensors
+        grad = rows_of(torch.ops.aten.gelu_backward(grad_y, before, approximate="tanh"))
+        grad_x = product(grad, weight).view(x.shape)
+        grad_weight = product(grad.t(), rows_of(x))
+        return grad_x, grad_weight, grad.sum(0)
+
+    return backward
 
 
 def setup_context(ctx, inputs, output):  # PyTorch passes them by these names
     ctx.save_for_backward(inputs[0], inputs[1], output[1])
 
 
-linear_gelu_with_input.register_autograd(backward, setup_context=setup_context)
+linear_gelu_with_input.register_autograd(backward_by(matmul), setup_context=setup_context)
 
 
 def linear_gelu(x, weight, bias):

@@ -284,7 +284,7 @@ class Setup(unittest.TestCase):
 class Requirements(unittest.TestCase):
     def test_each_package_has_one_version_and_hashes(self):
         self.assertEqual({path.stem for path in LISTS},
-                         {"clang-format", "clang-tidy", "cmake", "cuda", "docs", "jax", "numpy", "nvdisasm", "nvrtc", "packaging", "plot"})
+                         {"clang-format", "clang-tidy", "cmake", "cuda", "docs", "jax", "numpy", "nvdisasm", "nvrtc", "packaging", "plot", "torch"})
         for path in LISTS:
             lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
             for entry in "\n".join(lines).replace("\\\n", " ").splitlines():
