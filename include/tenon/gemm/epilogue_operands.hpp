@@ -128,7 +128,7 @@ struct WithOperands<Op, EpilogueOperands<O...>> {
 
 // An operation with these operands, of which nothing else is known.
 template <class Operands_>
-struct OperandsAlone {
+struct UnknownOperation {
   using Operands = Operands_;
 };
 

@@ -55,8 +55,8 @@ struct GemmFamily : Recipe {
   }
   static std::string same_headers() {
     return "sizeof(tenon::GemmArguments) == " + std::to_string(sizeof(GemmArguments)) +
-           (has_operands ? " && sizeof(tenon::WithOperands<tenon::OperandsAlone<Operands>>) == " +
-                               std::to_string(sizeof(WithOperands<OperandsAlone<Operands>>))
+           (has_operands ? " && sizeof(tenon::WithOperands<tenon::UnknownOperation<Operands>>) == " +
+                               std::to_string(sizeof(WithOperands<UnknownOperation<Operands>>))
                          : "") +
            Recipe::template same_headers<Operands>(operation());
   }

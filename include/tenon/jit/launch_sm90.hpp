@@ -30,7 +30,7 @@ Status plan_wgmma(const Product& product, const CompiledOperation& op, const Dev
 // Of an operation with these operands, or with none.
 template <class Config, class Operands>
 inline constexpr int compiled_shared_bytes =
-    GemmWgmma<Config>::template shared_bytes_with<WithOperands<OperandsAlone<Operands>>>;
+    GemmWgmma<Config>::template shared_bytes_with<WithOperands<UnknownOperation<Operands>>>;
 template <class Config, class Op, class Operands>
 Status plan_wgmma(const Product& product, const CompiledWithOperands<Op, Operands>& op,
                   const DeviceDescription& device, Launcher& launcher, Launch* launch) {
