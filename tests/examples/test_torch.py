@@ -90,7 +90,7 @@ def compiled(compiler, source, torch_include, cuda_include, folder, *options):
     return to
 
 
-def compile(compiler, cuda_include, folder):
+def compile_operators(compiler, cuda_include, folder):
     from tenon_sass.errors import NoTool
     from tenon_toolkit import packages
 
@@ -248,4 +248,4 @@ def run(compiler, cuda_include, folder, *of_the_library):
 
 
 if __name__ == "__main__":
-    {"layout": layout, "compile": compile, "cpu": cpu, "run": run}[sys.argv[1]](*sys.argv[2:])
+    {"layout": layout, "compile": compile_operators, "cpu": cpu, "run": run}[sys.argv[1]](*sys.argv[2:])
