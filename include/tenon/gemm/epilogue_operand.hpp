@@ -45,7 +45,8 @@ struct RowVector : OperandElement<T> {
 };
 
 // m x n, row-major: a residual. ld: elements from row to row. Hopper's kernels load it by TMA if it has 16
-// bits, the type of C, and rows that begin on multiples of 16 bytes, and if TMA stores C.
+// bits, the type of C, and rows that begin on multiples of 16 bytes, and if TMA stores C; not with tiles that
+// are fitted, swapped or split along k.
 template <class T>
 struct MatrixOperand : OperandElement<T> {
   static constexpr OperandKind kind = OperandKind::matrix;
