@@ -164,7 +164,8 @@ TEST_F(LaunchTest, FittedTiles) {
 }
 using FittedContiguous = Fitted<Wgmma<128, 128, 2, 5, ClusterShape<1, 1>, 2, row_major, row_major>, 80>;
 TEST_F(LaunchTest, FittedTilesWithContiguousColumns) {
-  for_tma_sizes([&](const Sizes& s) { expect_right<Kernel90<40, FittedContiguous>, __half, float, 40>(s); });
+  for (const Sizes& s : {Sizes{150, 264, 72, 0, 0, 0}, Sizes{129, 257, 64, 0, 7, 0}, Sizes{1, 8, 8, 0, 0, 0}})
+    expect_right<Kernel90<40, FittedContiguous>, __half, float, 40>(s);
 }
 using FittedSplitK = Fitted<Wgmma<64, 200, 1, 5, ClusterShape<1, 1, 2>, 1>, 72>;
 TEST_F(LaunchTest, FittedClusterSplitK) {
