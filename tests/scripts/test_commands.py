@@ -95,14 +95,14 @@ class BareDebian(unittest.TestCase):
         done, said = self.call('echo "what failed"; [ "$2" != --net ]')
         self.assertEqual((done.returncode, done.stdout.splitlines()[3:]), (1, ["what failed"]), done.stdout)
         done, said = self.call("", "echo 'E: no such suite'; exit 1")
-        sentence = "bare_debian: debootstrap cannot make bookworm\n"
+        sentence = "bare_debian: debootstrap cannot make bookworm of http://deb.debian.org/debian\n"
         self.assertEqual((done.returncode, done.stderr, said), (3, "E: no such suite\n" + sentence, ""))
-        for arguments, options, of_mirror in (
-            (["noble"], "--variant=minbase --components=main,universe noble ", ""),
-            (["trixie", "--mirror", "http://a.mirror"], "--variant=minbase trixie ", " of http://a.mirror"),
+        for arguments, options, mirror in (
+            (["noble"], "--variant=minbase --components=main,universe noble ", "http://archive.ubuntu.com/ubuntu"),
+            (["trixie", "--mirror", "http://a.mirror"], "--variant=minbase trixie ", "http://a.mirror"),
         ):
             done, said = self.call("", 'echo "$@" >>$SAID; exit 1', *arguments)
-            self.assertIn(f"cannot make {arguments[0]}{of_mirror}\n", done.stderr)
+            self.assertIn(f"cannot make {arguments[0]} of {mirror}\n", done.stderr)
             self.assertTrue(said.startswith(options), said)
 
 
