@@ -263,7 +263,7 @@ FittedModel ChoiceFit::fit(const FittedModel& start, int trials) const {
 std::string ChoiceFit::worst_problems(double above) const {
   std::string text;
   for (const Recorded& recorded : problems_) {
-    const Candidate& taken = chosen(recorded, [&](const Recorded& of, const Candidate& candidate) {
+    const Candidate taken = chosen(recorded, [&](const Recorded& of, const Candidate& candidate) {
       return corrected_cost(of, candidate);
     });
     const double ratio = taken.microseconds / recorded.least;
