@@ -25,6 +25,13 @@ std::vector<T> integers(int count) {
   return values;
 }
 
+// What the kernels add up for an element of C, of A and B as integers() fills them.
+float product(int row, int column, int k) {
+  float sum = 0.0F;
+  for (int p = 0; p < k; ++p) sum += integer(row * k + p) * integer(column * k + p);
+  return sum;
+}
+
 class JitGemm : public JitTest {
  protected:
   // Plans and launches in the emulator. op: the operation, and its operands if it has some.
@@ -75,8 +82,7 @@ TEST_F(JitGemm, ComputesTheFormula) {
     const std::vector<half> got = y.read();
     for (int i = 0; i < m; ++i) {
       for (int j = 0; j < n; ++j) {
-        float sum = integer(j);
-        for (int p = 0; p < k; ++p) sum += integer(i * k + p) * integer(j * k + p);
+        const float sum = integer(j) + product(i, j, k);
         ASSERT_EQ(static_cast<float>(got[static_cast<std::size_t>(i * n + j)]), std::fmax(sum, 0.0F))
             << i << ", " << j;
       }
@@ -114,8 +120,8 @@ class JitPlane : public JitGemm {
     const std::vector<float> got = c.read();
     for (int i = 0; i < m; ++i) {
       for (int j = 0; j < n; ++j) {
-        float sum = 1000.0F * static_cast<float>(i) + 2.0F * static_cast<float>(j) + 0.5F;
-        for (int p = 0; p < k; ++p) sum += integer(i * k + p) * integer(j * k + p);
+        const float sum =
+            1000.0F * static_cast<float>(i) + 2.0F * static_cast<float>(j) + 0.5F + product(i, j, k);
         ASSERT_EQ(got[static_cast<std::size_t>(i * n + j)], sum) << i << ", " << j;
       }
     }
@@ -163,7 +169,7 @@ TEST_F(JitGemm, ComputesIntegers) {
   }
 }
 
-// An operation with operands, of which Hopper's kernel loads the matrix by TMA where it can.
+// An operation with operands. Hopper's kernel loads the matrix by TMA where it can.
 struct Gain {
   float factor;
 };
@@ -200,10 +206,8 @@ class JitOperands : public JitGemm {
     const std::vector<half> got = c.read();
     for (int i = 0; i < m; ++i) {
       for (int j = 0; j < n; ++j) {
-        float sum = 0.0F;
-        for (int p = 0; p < k; ++p) sum += integer(i * k + p) * integer(j * k + p);
         ASSERT_EQ(static_cast<float>(got[static_cast<std::size_t>(i * n + j)]),
-                  0.5F * sum + integer(j) + integer(i * n + j))
+                  0.5F * product(i, j, k) + integer(j) + integer(i * n + j))
             << i << ", " << j;
       }
     }
@@ -260,9 +264,7 @@ TEST_F(JitGemm, TakesOneOperand) {
   const std::vector<float> got = c.read();
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
-      float sum = 0.0F;
-      for (int p = 0; p < k; ++p) sum += integer(i * k + p) * integer(j * k + p);
-      ASSERT_EQ(got[static_cast<std::size_t>(i * n + j)], integer(i) * sum) << i << ", " << j;
+      ASSERT_EQ(got[static_cast<std::size_t>(i * n + j)], integer(i) * product(i, j, k)) << i << ", " << j;
     }
   }
 }

@@ -126,7 +126,7 @@ struct WithOperands<Op, EpilogueOperands<O...>> {
   __device__ __forceinline__ LoadedOperands<Op> loaded() const { return {this}; }
 };
 
-// An operation with these operands, of which nothing else is known.
+// Stands for an operation where a program knows nothing but its operands.
 template <class Operands_>
 struct UnknownOperation {
   using Operands = Operands_;
