@@ -142,18 +142,29 @@ void help_after_many_polls(Cluster& cluster, MbarrierObject& object) {
 Flow run_wait(Warp& warp, const Op& op, LaneMask active) {
   const MbarrierDetail& d = detail_of(op);
   MbarrierObject* waited_for = nullptr;
+  // The lanes nearly always wait for the same mbarrier, and acquire its clock at the cost of one.
+  const MbarrierObject* common = nullptr;
+  ThreadId threads[warp_size];
+  std::size_t count = 0;
   for_each_lane(active, [&](int lane) {
     const MbarrierAt at = object_at(warp, op, lane);
     bool over = true;  // without an object, a wait would only hang
     if (at.object != nullptr) {
       const std::uint64_t value = warp.read(op.values[static_cast<std::size_t>(d.amount)], lane);
       over = phase_is_over(warp.cluster(), warp.actor(lane), at, d.by_parity, value);
-      if (over && d.is_release) warp.acquire(lane, at.object->ended);
+      if (over && d.is_release) {
+        if (common == nullptr) common = at.object;
+        if (at.object == common)
+          threads[count++] = warp.thread(lane);
+        else
+          warp.acquire(lane, at.object->ended);
+      }
     }
     if (!over) waited_for = at.object;
     if (over && at.object != nullptr) at.object->forced_operations = 1;
     warp.write(op.values[static_cast<std::size_t>(d.result)], lane, over ? 1 : 0);
   });
+  if (count != 0) warp.cluster().clocks.acquire(threads, count, common->ended);
   if (waited_for != nullptr) {
     warp.poll();
     help_after_many_polls(warp.cluster(), *waited_for);

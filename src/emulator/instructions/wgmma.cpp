@@ -120,7 +120,9 @@ Flow run_wgmma(Warp& warp, const Op& op, LaneMask active) {
   take_wgmma_registers(warp, *call);
   // A warp's actions after its part of the issue are not ordered with the product, even before the last warp
   // issues its part.
-  for (int lane = 0; lane < warp_size; ++lane) warp.release(lane, call->known);
+  ThreadId threads[warp_size];
+  for (int lane = 0; lane < warp_size; ++lane) threads[lane] = warp.thread(lane);
+  warp.cluster().clocks.release(threads, warp_size, call->known);
   if (++call->arrived == group_warps) start(warp, group, call, number);
   return Flow::next;
 }

@@ -11,39 +11,77 @@ Epoch at(const Snapshot& snapshot, Component component) {
   return snapshot && component < snapshot->size() ? (*snapshot)[component] : 0;
 }
 
+// Clocks are long, and compared at every synchronisation: the loops have no exit, so that they become vector instructions.
 void raise(Epochs& epochs, const Epochs& other) {
   if (epochs.size() < other.size()) epochs.resize(other.size());
   for (std::size_t i = 0; i < other.size(); ++i) epochs[i] = std::max(epochs[i], other[i]);
 }
 
-void raise(Epochs& epochs, Component component, Epoch epoch) {
-  if (epoch == 0) return;
-  if (epochs.size() <= component) epochs.resize(component + std::size_t{1});
-  epochs[component] = std::max(epochs[component], epoch);
-}
-
 bool covers(const Epochs& epochs, const Epochs& other) {
-  for (std::size_t i = 0; i < other.size(); ++i)
-    if (other[i] > (i < epochs.size() ? epochs[i] : 0)) return false;
+  constexpr std::size_t piece = 64;
+  const std::size_t common = std::min(epochs.size(), other.size());
+  for (std::size_t begin = 0; begin < common; begin += piece) {
+    const std::size_t end = std::min(begin + piece, common);
+    int later = 0;
+    for (std::size_t i = begin; i < end; ++i) later |= static_cast<int>(other[i] > epochs[i]);
+    if (later != 0) return false;
+  }
+  for (std::size_t i = common; i < other.size(); ++i)
+    if (other[i] != 0) return false;
   return true;
 }
 
+// A snapshot while it is added to: copied when it first changes, unless nobody else has it, and not again.
+class Sum {
+ public:
+  explicit Sum(Snapshot&& start) : start_(std::move(start)) {}
+  // The join with the other one, which is shared where it is the join.
+  void raise(const Snapshot& other) {
+    if (!other || other == last_ || other == start_) return;
+    last_ = other;
+    if (own_)
+      tenon::emulator::raise(*own_, *other);
+    else if (!start_ || covers(*other, *start_))
+      start_ = other;
+    else if (!covers(*start_, *other))
+      tenon::emulator::raise(own(), *other);
+  }
+  void raise(Component component, Epoch epoch) {
+    const Epochs* epochs_now = own_ ? own_.get() : start_.get();
+    if (epoch <= (epochs_now && component < epochs_now->size() ? (*epochs_now)[component] : 0)) return;
+    Epochs& epochs = own();
+    if (epochs.size() <= component) epochs.resize(component + std::size_t{1});
+    epochs[component] = epoch;
+  }
+  Snapshot take() { return own_ ? std::move(own_) : std::move(start_); }
+
+ private:
+  Epochs& own() {
+    if (!own_) {
+      if (start_.use_count() == 1)
+        own_ = std::const_pointer_cast<Epochs>(start_);  // every snapshot is made as one that may change
+      else
+        own_ = start_ ? std::make_shared<Epochs>(*start_) : std::make_shared<Epochs>();
+      start_.reset();
+    }
+    return *own_;
+  }
+
+  Snapshot start_, last_;
+  std::shared_ptr<Epochs> own_;
+};
+
 // The join of both snapshots. One of the two where it is the join, so that equal snapshots stay shared.
-Snapshot joined(const Snapshot& a, const Snapshot& b) {
-  if (!b || a == b) return a;
-  if (!a) return b;
-  if (covers(*b, *a)) return b;
-  if (covers(*a, *b)) return a;
-  auto sum = std::make_shared<Epochs>(*a);
-  raise(*sum, *b);
-  return sum;
+Snapshot joined(Snapshot a, const Snapshot& b) {
+  Sum sum(std::move(a));
+  sum.raise(b);
+  return sum.take();
 }
 
-Snapshot with(const Snapshot& snapshot, Component component, Epoch epoch) {
-  if (at(snapshot, component) >= epoch) return snapshot;
-  auto sum = snapshot ? std::make_shared<Epochs>(*snapshot) : std::make_shared<Epochs>();
-  raise(*sum, component, epoch);
-  return sum;
+Snapshot with(Snapshot snapshot, Component component, Epoch epoch) {
+  Sum sum(std::move(snapshot));
+  sum.raise(component, epoch);
+  return sum.take();
 }
 
 }  // namespace
@@ -60,60 +98,41 @@ bool Clocks::fenced(const View& view, Component component, Epoch epoch) const {
   return epoch <= at(view.fenced, component);
 }
 
-Snapshot Clocks::everything(const View& view) const {
-  auto sum = view.seen ? std::make_shared<Epochs>(*view.seen) : std::make_shared<Epochs>(threads_);
-  raise(*sum, view.thread, view.now);
-  raise(*sum, threads_ + view.thread, view.copies);
-  return sum;
-}
-
-Snapshot Clocks::everything_fenced(const View& view) const {
-  if (view.fenced_now == 0) return view.fenced;
-  return with(with(view.fenced, view.thread, view.fenced_now), threads_ + view.thread, view.fenced_copies);
-}
-
 bool Clocks::covers_init(const View& view, Component component, Epoch epoch) const {
   return epoch <= at(view.inits, component);
 }
 
-void Clocks::release(ThreadId thread, SyncClock& object) {
-  if (!enabled_) return;
-  View& view = views_[thread];
-  object.seen = joined(object.seen, everything(view));
-  object.fenced = joined(object.fenced, everything_fenced(view));
-  object.inits = joined(object.inits, view.inits);
-  ++view.now;
-}
+void Clocks::release(ThreadId thread, SyncClock& object) { release(&thread, 1, object); }
 
 void Clocks::release(const ThreadId* threads, std::size_t count, SyncClock& object) {
   if (!enabled_ || count == 0) return;
-  auto seen = object.seen ? std::make_shared<Epochs>(*object.seen) : std::make_shared<Epochs>(threads_);
-  Snapshot last;
+  Sum seen(std::move(object.seen)), fenced(std::move(object.fenced)), inits(std::move(object.inits));
   for (std::size_t i = 0; i < count; ++i) {
     View& view = views_[threads[i]];
-    if (view.seen && view.seen != last) raise(*seen, *view.seen);
-    last = view.seen;
-    raise(*seen, view.thread, view.now);
-    raise(*seen, threads_ + view.thread, view.copies);
-    object.fenced = joined(object.fenced, everything_fenced(view));
-    object.inits = joined(object.inits, view.inits);
+    seen.raise(view.seen);
+    seen.raise(view.thread, view.now);
+    seen.raise(threads_ + view.thread, view.copies);
+    fenced.raise(view.fenced);
+    fenced.raise(view.thread, view.fenced_now);
+    fenced.raise(threads_ + view.thread, view.fenced_copies);
+    inits.raise(view.inits);
     ++view.now;
   }
-  object.seen = std::move(seen);
+  object = {seen.take(), fenced.take(), inits.take()};
 }
 
 void Clocks::release_relaxed(ThreadId thread, SyncClock& object) {
   if (!enabled_) return;
   join(object, fences_[thread].released);
-  object.inits = joined(object.inits, views_[thread].inits);
+  object.inits = joined(std::move(object.inits), views_[thread].inits);
 }
 
 void Clocks::acquire(ThreadId thread, const SyncClock& object) {
   if (!enabled_) return;
   View& view = views_[thread];
-  view.seen = joined(view.seen, object.seen);
-  view.fenced = joined(view.fenced, object.fenced);
-  view.inits = joined(view.inits, object.inits);
+  view.seen = joined(std::move(view.seen), object.seen);
+  view.fenced = joined(std::move(view.fenced), object.fenced);
+  view.inits = joined(std::move(view.inits), object.inits);
 }
 
 void Clocks::acquire(const ThreadId* threads, std::size_t count, const SyncClock& object) {
@@ -133,9 +152,9 @@ void Clocks::acquire(const ThreadId* threads, std::size_t count, const SyncClock
 }
 
 void Clocks::join(SyncClock& object, const SyncClock& other) {
-  object.seen = joined(object.seen, other.seen);
-  object.fenced = joined(object.fenced, other.fenced);
-  object.inits = joined(object.inits, other.inits);
+  object.seen = joined(std::move(object.seen), other.seen);
+  object.fenced = joined(std::move(object.fenced), other.fenced);
+  object.inits = joined(std::move(object.inits), other.inits);
 }
 
 void Clocks::barrier(const ThreadId* threads, std::size_t count, const SyncClock& arrived) {
@@ -153,7 +172,7 @@ void Clocks::barrier(const ThreadId* threads, std::size_t count, const SyncClock
 void Clocks::fence_proxy(ThreadId thread) {
   if (!enabled_) return;
   View& view = views_[thread];
-  view.fenced = joined(view.fenced, view.seen);
+  view.fenced = joined(std::move(view.fenced), view.seen);
   view.fenced_now = view.now++;
   view.fenced_copies = view.copies;
 }
@@ -161,7 +180,7 @@ void Clocks::fence_proxy(ThreadId thread) {
 void Clocks::fence_inits(ThreadId thread) {
   if (!enabled_) return;
   View& view = views_[thread];
-  view.inits = with(view.inits, thread, view.now++);
+  view.inits = with(std::move(view.inits), thread, view.now++);
 }
 
 Agent Clocks::start(Issue issue, Component component, Epoch epoch, bool async_proxy) {
@@ -187,11 +206,11 @@ void Clocks::complete(ThreadId thread, Component component, Epoch epoch) {
   if (component == copies_of(thread))
     view.copies = std::max(view.copies, epoch);
   else
-    view.seen = with(view.seen, component, epoch);
+    view.seen = with(std::move(view.seen), component, epoch);
 }
 
 void Clocks::complete(SyncClock& object, Component component, Epoch epoch) {
-  if (enabled_) object.seen = with(object.seen, component, epoch);
+  if (enabled_) object.seen = with(std::move(object.seen), component, epoch);
 }
 
 void Clocks::fence(ThreadId thread) {

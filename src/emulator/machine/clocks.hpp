@@ -116,9 +116,6 @@ class Clocks {
   void observe(ThreadId thread, const SyncClock& object);  // by a relaxed read
 
  private:
-  Snapshot everything(const View& view) const;  // with the thread's own components
-  Snapshot everything_fenced(const View& view) const;
-
   struct Fence {
     SyncClock released, observed;
   };
