@@ -1,4 +1,6 @@
 // The list of every GEMM kernel of this build: those of kernels.csv, and the hand-written PTX module.
+#include <unordered_map>
+
 #include "gemm/kernel.hpp"
 #include "gemm/kernel_sources.hpp"
 #include "gemm/module/module.hpp"
@@ -27,10 +29,13 @@ const std::vector<Kernel>& kernels() {
 }
 
 const Kernel* find_kernel(std::string_view name) {
-  for (const Kernel& kernel : kernels()) {
-    if (kernel.name == name) return &kernel;
-  }
-  return nullptr;
+  static const std::unordered_map<std::string_view, const Kernel*> by_name = [] {
+    std::unordered_map<std::string_view, const Kernel*> map;
+    for (const Kernel& kernel : kernels()) map.emplace(kernel.name, &kernel);
+    return map;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
 }
 
 }  // namespace tenon

@@ -33,9 +33,10 @@ class GemmTest : public DeviceTest, public ::testing::WithParamInterface<std::st
 
   // Whether an earlier entry of the list is the same compiled kernel.
   static bool is_another_cluster() {
+    const Kernel& own = kernel();
     const auto first = std::find_if(kernels().begin(), kernels().end(),
-                                    [](const Kernel& other) { return other.function == kernel().function; });
-    return first->name != kernel().name;
+                                    [&](const Kernel& other) { return other.function == own.function; });
+    return first->name != own.name;
   }
   // The emulator takes its time: of the other clusters it runs those of 2 x 2 CTAs, and of 1 x 4 that split
   // k, of one type and layout, and only the tests in which a cluster matters.
