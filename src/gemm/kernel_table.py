@@ -554,9 +554,11 @@ def selected(rows, selection):
 
 # Writing
 
-# A source ends where its kernels take about this long to compile: the compiler's time grows with the tile. The unit is a
-# tile of 128 x 128, 1.5 seconds of one core of 2026; the headers of a source take four times as long.
-MOST_WORK = 16
+# A source ends where its kernels take about this long to compile: the compiler's time grows with the tile, and the epilogue of
+# fused kernels takes most of theirs. The unit is a tile of 128 x 128, 2.5 seconds of one core of 2026; the headers of a source
+# take twice as long.
+MOST_WORK = 40
+FUSED_WORK = 6
 
 
 @dataclass
@@ -580,12 +582,13 @@ def work_of(kernel):
     if not kernel.begins_statement():
         return 0  # compiled already
     row = kernel.row
-    return max(0.5, row.tile_m * row.tile_n / 128**2) * (1.5 if row.schedule == "pingpong" else 1)
+    work = max(0.5, row.tile_m * row.tile_n / 128**2) * (1.5 if row.schedule == "pingpong" else 1)
+    return work * (FUSED_WORK if "fused" in row.variant.split() else 1)
 
 
 def sources_of(kernels):
-    """Kernels, sorted into sources: of wgmma several lines of the same types, as many as compile in a few seconds each, of the
-    other families one line each."""
+    """Kernels, sorted into sources: of wgmma several lines of the same types, as many as compile in a minute, of the other
+    families one line each."""
     groups = {}
     for kernel in kernels:
         row = kernel.row
