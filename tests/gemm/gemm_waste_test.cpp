@@ -79,7 +79,7 @@ TEST_P(GemmTest, UnalignedRowsHaveNoBankConflicts) {
   for (const int pad : {0, 1, 2, 3}) {
     const auto conflicts = [&](std::int64_t k) {
       const bool unaligned_b = takes_unaligned_b();
-      Product product(kernel(), with_output({80, 300, k, Numbers::integers, kernel().type,
+      Product product(kernel(), with_output({80, 100, k, Numbers::integers, kernel().type,
                                              unaligned_b ? pad : 0, pad, unaligned_b ? 1 : 0, 1, 1}));
       const emulator::Counts counts = product.run();
       product.expect_right();
