@@ -40,7 +40,7 @@ std::string tiles(std::int64_t count, const TileOfC& tile) {
 }
 
 // An operand, with the words for its contiguous vectors.
-struct Operand {
+struct NamedOperand {
   char letter;
   const char* vectors;  // "rows" or "columns"
   const ConstMatrix& matrix;
@@ -53,11 +53,11 @@ struct Operand {
   }
 };
 
-Operand operand_a(const Gemm& p) {
+NamedOperand operand_a(const Gemm& p) {
   const bool by_rows = p.a.order == row_major;
   return {'A', by_rows ? "rows" : "columns", p.a, by_rows ? p.k : p.m};
 }
-Operand operand_b(const Gemm& p) {
+NamedOperand operand_b(const Gemm& p) {
   const bool by_rows = p.b.order == row_major;
   return {'B', by_rows ? "rows" : "columns", p.b, by_rows ? p.n : p.k};
 }
@@ -74,7 +74,7 @@ std::int64_t good_ld(const ConstMatrix& matrix) {
 }
 
 // Rows (columns) that TMA can load, but more slowly.
-void look_at_sectors(const Operand& x, const Diagnosis& d, std::vector<Obstacle>* found) {
+void look_at_sectors(const NamedOperand& x, const Diagnosis& d, std::vector<Obstacle>* found) {
   if (d.kernel->copy != Copy::tma || begins_sectors_of_the_l2(x.matrix)) return;
   const bool ld_fits = good_ld(x.matrix) == x.matrix.ld;
   found->push_back(
@@ -86,7 +86,7 @@ void look_at_sectors(const Operand& x, const Diagnosis& d, std::vector<Obstacle>
                : text("ld%c = %lld", x.ld(), number(good_ld(x.matrix)))});
 }
 
-void look_at_alignment(const Operand& x, const Diagnosis& d, std::vector<Obstacle>* found) {
+void look_at_alignment(const NamedOperand& x, const Diagnosis& d, std::vector<Obstacle>* found) {
   if (x.must_be_transposed()) return;
   if (copy_alignment(x.matrix) >= 16) return look_at_sectors(x, d, found);
   const auto beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(x.matrix.data) % 16);
@@ -108,7 +108,7 @@ void look_at_alignment(const Operand& x, const Diagnosis& d, std::vector<Obstacl
   found->push_back({"alignment", Severity::against, std::move(message), std::move(remedy)});
 }
 
-void look_at_layout(const Operand& x, const Diagnosis& d, std::vector<Obstacle>* found) {
+void look_at_layout(const NamedOperand& x, const Diagnosis& d, std::vector<Obstacle>* found) {
   if (!x.must_be_transposed()) return;
   found->push_back(
       {"layout", Severity::against,

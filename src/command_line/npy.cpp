@@ -182,7 +182,8 @@ struct Element {
   std::string name;
 };
 enum class Part { header, whole };
-NpyArray read_file(const std::string& path, Part part, const std::function<Element(const Header&)>& element) {
+NpyArray read_array(const std::string& path, Part part,
+                    const std::function<Element(const Header&)>& element) {
   errno = 0;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff file_bytes = file ? static_cast<std::streamoff>(file.tellg()) : -1;
@@ -246,7 +247,7 @@ NpyArray read_file(const std::string& path, Part part, const std::function<Eleme
 
 NpyMatrix read_matrix(const std::string& path, std::optional<Type> bits, Part part) {
   NpyMatrix matrix;
-  NpyArray array = read_file(path, part, [&](const Header& header) {
+  NpyArray array = read_array(path, part, [&](const Header& header) {
     if (header.shape.size() != 2) {
       fail(path, "it has " + std::to_string(header.shape.size()) + " dimensions but a matrix needs 2");
     }
@@ -271,7 +272,7 @@ NpyMatrix read_npy_header(const std::string& path, std::optional<Type> bits) {
 }
 
 NpyArray read_npy_array(const std::string& path) {
-  return read_file(path, Part::whole, [&](const Header& header) {
+  return read_array(path, Part::whole, [&](const Header& header) {
     const std::size_t bytes = bytes_of(header.descr);
     if (bytes == 0) {
       fail(path, "its elements are '" + header.descr +

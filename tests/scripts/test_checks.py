@@ -25,7 +25,7 @@ class Tree(unittest.TestCase):
         self.addCleanup(self._folder.cleanup)
         self.root = Path(self._folder.name).resolve()
         (self.root / "scripts").mkdir()
-        for name in ("check_floors", "check_format", "check_tidy", "environment.sh"):
+        for name in ("check_floors", "check_format", "check_tidy", "environment.sh", "tenon_tidy.py"):
             shutil.copy(ROOT / "scripts" / name, self.root / "scripts")
         (self.root / "scripts" / "tenon_sass").symlink_to(ROOT / "scripts" / "tenon_sass")
         for name in (".clang-format", ".clang-tidy"):
@@ -134,6 +134,12 @@ class Tidy(Tree):
         rows = [f'{{"directory": "{self.root}", "command": "g++ -std=c++17 -c {s}", "file": "{s}"}}' for s in sources]
         self.write("build/compile_commands.json", "[" + ",\n".join(rows) + "]")
 
+    def fake(self):
+        """A fetched clang-tidy that prints its arguments."""
+        (self.root / ".tools").unlink(missing_ok=True)
+        self.write(".tools/path", "fetched\n")
+        self.write(".tools/fetched/clang-tidy-14", '#!/bin/sh\necho "LLVM version 14.0.6" "$@"\n').chmod(0o755)
+
     def test_finds(self):
         good = self.write("src/host/good.cpp", "int answer(const int* p) { return p == nullptr ? 0 : *p; }\n")
         kernel = self.write("src/host/kernel.cu", "this is not C++\n")
@@ -169,6 +175,36 @@ class Tidy(Tree):
             source.write_text(f"int {source.stem} = 1;\n")
         self.assert_content("check_tidy")
 
+    def pair(self, *blocks):
+        """Two sources of one command, with these lines in their unnamed namespaces."""
+        self.database(*(self.write(f"src/host/{name}.cpp", f"namespace {{\n\n{block}\n\n}}  // namespace\nint use_{name}() {{ return 1{use}; }}\n")
+                        for name, block, use in zip(("first", "second"), blocks, (" + one()", "")))) # fmt: skip
+
+    def test_sources_of_one_command_are_read_as_one(self):
+        one = "int one() { return 1; }"
+        self.pair(one, "")
+        self.assert_content("check_tidy")
+        for second, finding in (("int Two() { return 2; }", "invalid case style for function 'Two'"),
+                                ("int* nothing = 0;", "modernize-use-nullptr"),
+                                ("struct Two {\n  Two(int);\n};", "google-explicit-constructor")):  # fmt: skip
+            self.pair(one, second)
+            self.assert_finds("check_tidy", finding)
+            self.assert_finds("check_tidy", f"/src/host/second.cpp:{4 if second.startswith('struct') else 3}:")
+        # Sources that do not compile as one: a name of a header and of an unnamed namespace.
+        self.write("src/host/shown.hpp", "#pragma once\ninline int shown() { return 3; }\n")
+        header = f'}}  // namespace\n#include "{self.root}/src/host/shown.hpp"\nnamespace {{\n'
+        hidden = "int shown() { return 4; }\n}  // namespace\nint use_shown() { return shown(); }\nnamespace {"
+        self.pair(header + one, hidden)
+        self.assert_content("check_tidy")
+        self.assertIn("reads 2 sources one by one, which do not compile as one: ", self.script("check_tidy").stdout)
+        self.pair(header + one, hidden.replace("4", "absent"))
+        self.assert_finds("check_tidy", "second.cpp:3:22: error: use of undeclared identifier 'absent'")
+        # What clang-tidy gets.
+        self.fake()
+        for second, files in (("", 1), ("int one(int x);", 2), ("struct one {", 2), ("constexpr int one = 1;", 2), ("  int one;", 1)):
+            self.pair(one, second)
+            self.assertEqual(self.script("check_tidy").stdout.count("\n"), files, second)
+
     def test_precompiled_headers_are_the_compilers_alone(self):
         source = self.write("src/host/a.cpp", "std::size_t one = 1;\n")
         header = self.write("build/cmake_pch.hxx", "#include <cstddef>\n")
@@ -185,10 +221,7 @@ class Tidy(Tree):
         self.assertEqual([self.script("check_tidy", "--part", f"{i}/2").returncode for i in (0, 1)], [1, 0])
 
     def test_a_fetched_clang_tidy_gets_the_headers_that_it_lacks(self):
-        (self.root / ".tools").unlink(missing_ok=True)
-        self.write(".tools/path", "fetched\n")
-        fetched = self.write(".tools/fetched/clang-tidy-14", '#!/bin/sh\necho "LLVM version 14.0.6" "$@"\n')
-        fetched.chmod(0o755)
+        self.fake()
         self.database(self.write("src/host/a.cpp", "int one = 1;\n"))
         done = self.script("check_tidy")
         headers = run("g++", "-print-file-name=include").stdout.rstrip("\n")
