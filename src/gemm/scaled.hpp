@@ -24,7 +24,9 @@ struct ScaledKernels {
   const ScaledKernel* kernels;
   int count;
 };
+// Of this build: none without e4m3 or without code for 9.0.
 ScaledKernels block_scaled_kernels() noexcept;
+ScaledKernels all_block_scaled_kernels() noexcept;  // scaled_block.cu, which such a build lacks
 
 // The kernel with the least estimated time: k-tiles in waves of CTAs, as fast as they multiply or as memory
 // has the weights, and what each tile costs beside them. Pure.

@@ -43,7 +43,7 @@ constexpr ScaledKernel all[] = {
 
 }  // namespace
 
-ScaledKernels block_scaled_kernels() noexcept {
+ScaledKernels all_block_scaled_kernels() noexcept {
   return {all, static_cast<int>(sizeof all / sizeof all[0])};
 }
 

@@ -97,7 +97,10 @@ Status prepare(Launcher& launcher, const ScaledGemm& p, DeviceDescription* devic
   *kernel = nullptr;
   if (Status s = validate(plain(p)); !s) return s;
   if (Status s = check_scales(p); !s) return s;
+  const bool has_product = p.m != 0 && p.n != 0 && p.k != 0 && p.alpha != 0.0F;
   const ScaledKernels kernels = block_scaled_kernels();
+  if (kernels.count == 0 && (has_product || p.kernel != nullptr))
+    return Status(StatusCode::unsupported, "this build has no kernel for block-scaled products of e4m3");
   const ScaledKernel* const end = kernels.kernels + kernels.count;
   const ScaledKernel* named = nullptr;
   if (p.kernel != nullptr) {
@@ -110,7 +113,7 @@ Status prepare(Launcher& launcher, const ScaledGemm& p, DeviceDescription* devic
   }
   if (p.m == 0 || p.n == 0) return {};
   if (Status s = launcher.describe(device); !s) return s;
-  if (p.k == 0 || p.alpha == 0.0F) return {};
+  if (!has_product) return {};
   *kernel = named != nullptr ? named : choose_scaled_kernel(kernels, p.m, p.n, p.k, device->multiprocessors);
   return (*kernel)->check(p, *device);
 }
