@@ -3,7 +3,8 @@
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
-run(${CMAKE_COMMAND} -S ${PARENT} -B ${WORK}/build -G ${GENERATOR} -DTENON=${TENON})
+set(options -G ${GENERATOR} -DCMAKE_BUILD_TYPE=None)
+run(${CMAKE_COMMAND} -S ${PARENT} -B ${WORK}/build ${options} -DTENON=${TENON})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_COMMAND} --install ${WORK}/build --prefix ${WORK}/prefix)
 file(GLOB_RECURSE installed RELATIVE ${WORK}/prefix ${WORK}/prefix/*)
@@ -57,7 +58,7 @@ if(result EQUAL 0 OR NOT output MATCHES "the library of tenon cannot be built he
 endif()
 
 # By FetchContent, and the headers alone.
-run(${CMAKE_COMMAND} -S ${PARENT} -B ${WORK}/fetched -G ${GENERATOR} -DTENON=${copy} -DFETCH=ON)
+run(${CMAKE_COMMAND} -S ${PARENT} -B ${WORK}/fetched ${options} -DTENON=${copy} -DFETCH=ON)
 run(${CMAKE_COMMAND} --build ${WORK}/fetched)
 run(${WORK}/fetched/parent)
 file(COPY ${TENON}/include/tenon DESTINATION ${WORK}/headers)

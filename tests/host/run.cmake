@@ -20,6 +20,7 @@ function(machine folder)
   endforeach()
   set(on_machine ${CMAKE_COMMAND} -E env --unset=CUDACXX --unset=CUDA_PATH --unset=CUDAToolkit_ROOT PATH=${folder} ${CMAKE_COMMAND}
     PARENT_SCOPE)
-  set(of_machine -G ${GENERATOR} -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF -DCMAKE_CXX_COMPILER=${folder}/c++ -DCMAKE_C_COMPILER=${folder}/cc
+  # No build type: host code is not optimised.
+  set(of_machine -G ${GENERATOR} -DCMAKE_BUILD_TYPE=None -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF -DCMAKE_CXX_COMPILER=${folder}/c++ -DCMAKE_C_COMPILER=${folder}/cc
     PARENT_SCOPE)
 endfunction()
