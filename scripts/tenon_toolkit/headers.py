@@ -1,6 +1,7 @@
 """The headers of include/tenon: which are plain C++ and which NVRTC compiles. Compiles the latter with the NVRTC of a Toolkit, all
 in one program a target, each alone where that fails."""
 
+import functools
 import re
 
 from .fetch import ROOT, number
@@ -21,6 +22,11 @@ def every(suffix):
     return [path.relative_to(INCLUDE).as_posix() for path in sorted((INCLUDE / "tenon").rglob(f"*.{suffix}"))]
 
 
+@functools.lru_cache(maxsize=None)
+def _read(path):
+    return (INCLUDE / path).read_text(encoding="utf-8")
+
+
 def reached(header):
     """The header and all tenon headers that it includes."""
     found, unread = set(), [header]
@@ -28,7 +34,7 @@ def reached(header):
         path = unread.pop()
         if path not in found:
             found.add(path)
-            unread += INCLUDED.findall((INCLUDE / path).read_text(encoding="utf-8"))
+            unread += INCLUDED.findall(_read(path))
     return found
 
 
@@ -56,9 +62,14 @@ def _in_plain_cpp(text):
     return "\n".join(kept)
 
 
+@functools.lru_cache(maxsize=None)
+def _has_device_code(path):
+    return DEVICE_CODE.search(_in_plain_cpp(_read(path))) is not None
+
+
 def is_plain(header):
     """Whether no part of it, nor of what it includes, needs a compiler of CUDA: plain C or C++ must compile it."""
-    return not any(DEVICE_CODE.search(_in_plain_cpp((INCLUDE / path).read_text(encoding="utf-8"))) for path in reached(header))
+    return not any(_has_device_code(path) for path in reached(header))
 
 
 def for_nvrtc():

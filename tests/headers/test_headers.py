@@ -18,6 +18,7 @@
 
 Exit status 77: skipped.
 """
+import functools
 import os
 import pathlib
 import re
@@ -39,19 +40,33 @@ BUDGET_OF_A_LAUNCH = 985_000
 INCLUDED = re.compile(r'^\s*#include "(tenon/[^"]+)"', re.M)
 
 
+@functools.lru_cache(maxsize=None)
+def text_of(header):
+    return (INCLUDE / header).read_text()
+
+
+@functools.lru_cache(maxsize=None)
+def included_by(header):
+    return [pathlib.Path(name) for name in INCLUDED.findall(text_of(header))]
+
+
+@functools.lru_cache(maxsize=None)
 def reachable(header):
     """The header and all tenon headers that it includes."""
-    found, todo = set(), [pathlib.Path(header)]
+    found, todo = set(), [header]
     while todo:
         path = todo.pop()
         if path not in found:
             found.add(path)
-            todo += [pathlib.Path(name) for name in INCLUDED.findall((INCLUDE / path).read_text())]
+            todo += included_by(path)
     return found
 
 
 def includes(header, what):
-    return any(what in (INCLUDE / path).read_text() for path in reachable(header))
+    return any(what in text_of(path) for path in reachable(header))
+
+
+PTX = "#include <cuda/ptx>\n"
 
 
 def baseline_of(header):
@@ -60,12 +75,12 @@ def baseline_of(header):
         return "#include <gtest/gtest.h>\n"
     # For host code, which has these anyway; kernels never include them.
     standard = ("memory", "optional", "stdexcept", "string", "vector") if {"emulator", "jit"} & {*header.parts} else ()
-    needed = [*(["cuda/ptx"] if includes(header, "<cuda/ptx>") else []), *standard]
+    needed = [*(["cuda/ptx"] if includes(header, PTX) else []), *standard]
     if "jit" in header.parts:  # what it extends has a budget of its own
         launch, attention = header.name, header.name.replace("launch_attention", "launch")
-        if attention != launch and includes(header, f"tenon/attention/{attention}"):
+        if attention != launch and pathlib.Path(f"tenon/attention/{attention}") in reachable(header):
             needed.append(f"tenon/attention/{attention}")
-        elif includes(header, "tenon/gemm/launch.hpp"):
+        elif pathlib.Path("tenon/gemm/launch.hpp") in reachable(header):
             needed.append(f"tenon/gemm/{launch if launch.startswith('launch') else 'launch.hpp'}")
     return "".join(f"#include <{name}>\n" for name in needed)
 
@@ -89,40 +104,47 @@ def alone(nvcc, cxx, folder, cuda_libraries):
         """What is left of it for the compiler proper: the characters that the preprocessor leaves, line markers aside."""
         return sum(len(line) for line in preprocessed.splitlines() if line.strip() and not line.startswith("#"))
 
-    def characters(what, text):
-        """Compiles it for a GPU, and counts."""
-        kept = folder / "alone.cpp1.ii"
-        kept.unlink(missing_ok=True)
-        compile(what, [nvcc, *for_gpu, "-cubin", "-o", folder / "alone.cubin", "--keep", "--keep-dir", folder], folder / "alone.cu", text)
-        return count(kept.read_text()) if kept.exists() else 0
+    def including(headers):
+        return "".join(f'#include "{header}"\n' for header in headers)
 
-    def preprocessed(what, text):
-        return count(compile(what, [nvcc, *for_gpu, "-E"], folder / "alone.cu", text))
+    def on_gpu(what, text):
+        compile(what, [nvcc, *for_gpu, "-cubin", "-o", folder / "alone.cubin"], folder / "alone.cu", text)
 
-    baseline = {header: baseline_of(header) for header in HEADERS}
-    size = {text: characters("what headers are charged over", text) for text in {"", *baseline.values()}}
+    @functools.lru_cache(maxsize=None)
+    def characters(text):
+        return count(compile("what is measured", [nvcc, *for_gpu, "-E"], folder / "alone.cu", text))
+
+    def check_size(headers, over, budget):
+        """Checks that all together keep within the budget of one: then each does, since a source with more headers is no smaller.
+        If they do not, checks each half of them."""
+        extra = characters(including(headers)) - characters(over)
+        over_what = " over " + " ".join(over.replace("#include", "").split()) if over else ""
+        if extra <= budget:
+            print(f"{extra:+8d} of {budget}: {headers[0]}" + (f" and {len(headers) - 1} more" if headers[1:] else "") + over_what)
+        elif len(headers) == 1:
+            failures.append(f"{headers[0]} adds {extra} characters{over_what}, its budget is {budget}")
+        else:
+            check_size(headers[:len(headers) // 2], over, budget)
+            check_size(headers[len(headers) // 2:], over, budget)
+
     hosts = [header for header in HEADERS if is_plain(header.as_posix())]
     by_nvrtc = [h for h in FOR_NVRTC if NEEDS_HOST not in reachable(h) and h not in hosts] if nvrtc_library(cuda_libraries) else []
+    alike = {}  # those with the same baseline and budget
     for header in HEADERS:
-        text = f'#include "{header}"\n#include "{header}"\n'  # twice: the header is guarded against double inclusion
-        if header in hosts:  # nvcc compiles them all together, below
-            total = preprocessed(header, text)
+        text = including([header, header])  # twice: the header is guarded against double inclusion
+        if header in hosts:
             language, standard = ("c", "c11") if header.suffix == ".h" else ("c++", "c++17")
             compile(header, [cxx, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"],
                     folder / "alone.cpp", text)
-        elif header in by_nvrtc:
-            total = preprocessed(header, text)
-        else:
-            total = characters(header, text)
-        extra = total - size[baseline[header]]
+        elif header not in by_nvrtc:
+            on_gpu(header, text)
         budget = BUDGET_OF_A_LAUNCH if header.name.startswith(("launch", "plan_sm90")) else BUDGET_CHARACTERS
-        over_what = " ".join(baseline[header].replace("#include", "").split())
-        print(f"{extra:+8d}  {header}" + (f"  over {over_what}" if over_what else ""))
-        if extra > budget:
-            failures.append(f"{header} adds {extra} characters, its budget is {budget}")
+        alike.setdefault((baseline_of(header), budget), []).append(header)
     for what, together in (("all headers without device code", hosts), ("all headers that NVRTC compiles", by_nvrtc)):
-        characters(what, "".join(f'#include "{header}"\n' for header in together))
-    print(f"an empty source has {size['']} characters")
+        on_gpu(what, including(together))
+    for (over, budget), headers in alike.items():
+        for first in range(0, len(headers), 16):  # more at a time seldom fit
+            check_size(headers[first:first + 16], over, budget)
     if failures:
         sys.exit("\n".join(failures))
     print(f"{len(HEADERS)} headers compile alone, {len(hosts)} of them without CUDA")
@@ -181,7 +203,7 @@ def sentences(nvcc, cxx, folder):
 
     for header in (h for h in HEADERS if h.suffix == ".hpp"):
         text = f'#include "{header}"\n'
-        if any(CPP17 in (INCLUDE / path).read_text() for path in reachable(header)):
+        if includes(header, CPP17):
             expect(f"{header} in C++14", errors("cpp", text, cxx, "-std=c++14", "-fsyntax-only"), CPP17)
         if header.parts[1] in LOWER_FLOORS:
             found = errors("cpp", text, cxx, "-std=c++17", "-fsyntax-only")
