@@ -8,7 +8,7 @@
                                           that one of jit extends, where the header does, is within a budget; counted in
                                           characters, since the seconds that they
                                           stand for depend on what else a machine does
-  test_headers.py older  <nvcc> <folder>                  for older targets they compile all the same, for the parts that
+  test_headers.py older  <nvcc> <c++ compiler> <folder>   for older targets they compile all the same, for the parts that
                                           those have; the kernels of clusters are refused with a sentence
   test_headers.py sentences <nvcc> <c++ compiler> <folder>   what compiles a header and cannot is told so in one sentence:
                                           C++14, plain C++ for device code, a target that a kernel's header excludes
@@ -150,7 +150,7 @@ def alone(nvcc, cxx, folder, cuda_libraries):
     print(f"{len(HEADERS)} headers compile alone, {len(hosts)} of them without CUDA")
 
 
-def older(nvcc, folder):
+def older(nvcc, cxx, folder):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -160,20 +160,30 @@ def older(nvcc, folder):
         return subprocess.run([nvcc, "-std=c++17", f"-arch=sm_{sm}", "--Werror=all-warnings", f"-I{INCLUDE}", "-cubin", source,
                                "-o", folder / "older.cubin"], text=True, capture_output=True)
 
-    def needs(header, sm):
-        """Whether the header is one of kernels for newer targets, which says so in one sentence."""
+    def preprocessed(header, sm):
+        """Of the headers of tenon alone: -MG lets the preprocessor go on where a header is missing, such as <cuda/ptx>."""
+        command = [cxx, "-x", "c++", "-M", "-MG", "-nostdinc", "-D__CUDACC__", f"-D__CUDA_ARCH__={10 * sm}", f"-I{INCLUDE}", "-"]
+        return subprocess.run(command, input=f'#include "{header}"\n', text=True, capture_output=True)
+
+    def needed(header, sm):
+        """The file with the sentence of a header of kernels for newer targets."""
         names = {path.name for path in reachable(header)}
-        return "needs_sm_90a.hpp" in names or (sm < 80 and "needs_sm_80.hpp" in names)
+        return "needs_sm_90a.hpp" if "needs_sm_90a.hpp" in names else "needs_sm_80.hpp" if sm < 80 and "needs_sm_80.hpp" in names else None
 
     for sm in (75, 80):
-        result = compiled("all", [h for h in HEADERS if not needs(h, sm)], sm)
+        result = compiled("all", [h for h in HEADERS if not needed(h, sm)], sm)
         if result.returncode != 0 or result.stderr:
             sys.exit(f"the headers do not compile for sm_{sm}:\n{result.stderr}")
-        for header in (h for h in HEADERS if needs(h, sm)):
-            result = compiled(header.stem, [header], sm)
-            if result.returncode == 0 or "the kernels of this header need sm_" not in result.stderr:
-                sys.exit(f"{header} does not say for sm_{sm} what it needs:\n{result.stderr}")
-    print(f"{sum(not needs(h, 80) for h in HEADERS)} headers compile for sm_75 and sm_80")
+        compiled_once = set()  # that nvcc, too, stops at the preprocessor's error is shown of one header for each sentence
+        for header in (h for h in HEADERS if needed(h, sm)):
+            results = [preprocessed(header, sm)]
+            if needed(header, sm) not in compiled_once:
+                compiled_once.add(needed(header, sm))
+                results.append(compiled(header.stem, [header], sm))
+            for result in results:
+                if result.returncode == 0 or "the kernels of this header need sm_" not in result.stderr:
+                    sys.exit(f"{header} does not say for sm_{sm} what it needs:\n{result.stderr}")
+    print(f"{sum(not needed(h, 80) for h in HEADERS)} headers compile for sm_75 and sm_80")
 
 
 # What g++ does not go beyond: the include of a file that does not exist, after #error.
