@@ -14,13 +14,13 @@ def load(*folders):
 class Program:
     """A program that NVRTC has compiled, or refused: `error` says so."""
 
-    def __init__(self, library, folders, architecture, source, names=()):
+    def __init__(self, library, folders, architecture, source, names=(), options=()):
         self.library, self.handle = library, ctypes.c_void_p()
         assert library.nvrtcCreateProgram(ctypes.byref(self.handle), source.encode(), b"program.cu", 0, None, None) == 0
         for name in names:
             assert library.nvrtcAddNameExpression(self.handle, name.encode()) == 0
         # -default-device: without it NVRTC refuses generic lambdas, and functions that are constexpr but not __device__.
-        options = ["-std=c++17", f"--gpu-architecture={architecture}", "-default-device", *(f"-I{folder}" for folder in folders)]
+        options = ["-std=c++17", f"--gpu-architecture={architecture}", "-default-device", *(f"-I{folder}" for folder in folders), *options]
         options = [option.encode() for option in options]
         started = time.process_time()
         failed = library.nvrtcCompileProgram(self.handle, len(options), (ctypes.c_char_p * len(options))(*options)) != 0
