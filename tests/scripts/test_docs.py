@@ -1,6 +1,7 @@
 """scripts/docs: what it makes of a small tree, that it finds planted dead links, and what it makes of this tree.
 
 TENON_PROGRAM, the executable `tenon`, draws the layouts, scripts/plot with matplotlib the plots; without them they are missing.
+TENON_BOOK is where the book of this tree stays for test_phone; without it, it is removed.
 """
 
 import csv
@@ -8,6 +9,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -446,15 +448,17 @@ class Tables(HTMLParser):
 class ThisTree(unittest.TestCase):
     def test_the_book_has_every_page_and_no_dead_link(self):
         with tempfile.TemporaryDirectory() as folder:
+            out = Path(os.environ.get("TENON_BOOK", f"{folder}/book"))
+            shutil.rmtree(out, ignore_errors=True)
             program = ["--tenon", os.environ["TENON_PROGRAM"]] if "TENON_PROGRAM" in os.environ else []
-            done = run(sys.executable, SCRIPT, "--out", Path(folder) / "book", "--json", *program)
+            done = run(sys.executable, SCRIPT, "--out", out, "--json", *program)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             counts = json.loads(done.stdout)
             self.assertEqual(counts["dead_links"], [])
             if program and HAVE_MATPLOTLIB:
                 self.assertEqual((counts["figures"], counts["figures_not_drawn"]), (11, 0))
-            course = (Path(folder) / "book" / "include" / "tenon" / "index.html").read_text(encoding="utf-8")
-            book = {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in Path(folder).rglob("*.html")}
+            course = (out / "include" / "tenon" / "index.html").read_text(encoding="utf-8")
+            book = {p.relative_to(out.parent).as_posix(): p.read_text(encoding="utf-8") for p in out.rglob("*.html")}
         for name, text in book.items():
             self.assertTrue('<meta name="viewport" content="width=device-width, initial-scale=1">' in text, name)
         for name in ("index", "include/tenon/index", "microbench/HISTORY", "github/CHANGELOG", "reference"):
