@@ -7,11 +7,12 @@ namespace {
 
 using Epochs = std::vector<Epoch>;
 
-Epoch at(const Snapshot& snapshot, Component component) {
-  return snapshot && component < snapshot->size() ? (*snapshot)[component] : 0;
+Epoch at(const Epochs* epochs, Component component) {
+  return epochs != nullptr && component < epochs->size() ? (*epochs)[component] : 0;
 }
 
-// Clocks are long, and compared at every synchronisation: the loops have no exit, so that they become vector instructions.
+// Clocks are long, and compared at every synchronisation: the loops have no exit, so that they become vector
+// instructions.
 void raise(Epochs& epochs, const Epochs& other) {
   if (epochs.size() < other.size()) epochs.resize(other.size());
   for (std::size_t i = 0; i < other.size(); ++i) epochs[i] = std::max(epochs[i], other[i]);
@@ -47,8 +48,7 @@ class Sum {
       tenon::emulator::raise(own(), *other);
   }
   void raise(Component component, Epoch epoch) {
-    const Epochs* epochs_now = own_ ? own_.get() : start_.get();
-    if (epoch <= (epochs_now && component < epochs_now->size() ? (*epochs_now)[component] : 0)) return;
+    if (epoch <= at(own_ ? own_.get() : start_.get(), component)) return;
     Epochs& epochs = own();
     if (epochs.size() <= component) epochs.resize(component + std::size_t{1});
     epochs[component] = epoch;
@@ -95,14 +95,16 @@ bool Clocks::fenced(const View& view, Component component, Epoch epoch) const {
   if (component == view.thread && epoch <= view.fenced_now) return true;
   if (component >= threads_ && component - threads_ == view.thread && epoch <= view.fenced_copies)
     return true;
-  return epoch <= at(view.fenced, component);
+  return epoch <= at(view.fenced.get(), component);
 }
 
 bool Clocks::covers_init(const View& view, Component component, Epoch epoch) const {
-  return epoch <= at(view.inits, component);
+  return epoch <= at(view.inits.get(), component);
 }
 
-void Clocks::release(ThreadId thread, SyncClock& object) { release(&thread, 1, object); }
+void Clocks::release(ThreadId thread, SyncClock& object) {
+  release(&thread, 1, object);
+}
 
 void Clocks::release(const ThreadId* threads, std::size_t count, SyncClock& object) {
   if (!enabled_ || count == 0) return;
