@@ -72,7 +72,7 @@ def main(folder, generator):
     major, minor = fetch.number(toolkit.version)
     if int(runtime) != 1000 * major + 10 * minor:
         sys.exit(f"the program has the runtime of CUDA {runtime} but must have that of {toolkit.version}")
-    counts = {family: sum(kernel.startswith(f"{family}_tf32_f32_tn_") for kernel in kernels) for family in ("cp_async", "wgmma")}
+    counts = {family: sum(kernel.startswith(f"{family}_f16_f16_nn_") for kernel in kernels) for family in ("cp_async", "wgmma")}
     print(f"{len(kernels)} kernels: {counts}")
     if 0 in counts.values():
         sys.exit(f"the library has the kernels {', '.join(kernels)} but must have some of each family: {counts}")
