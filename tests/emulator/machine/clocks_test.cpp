@@ -55,6 +55,26 @@ TEST(Clocks, SeveralThreadsReleaseAndAcquireAsEachByItself) {
       }
 }
 
+TEST(Clocks, WhoeverSharesASnapshotDoesNotSeeWhatIsAddedToItLater) {
+  Clocks clocks(4, true);
+  const Epoch first = clocks.view(0).now, second = clocks.view(1).now;
+  SyncClock object;
+  clocks.release(0, object);
+  const SyncClock copy = object;
+  clocks.acquire(2, object);
+  clocks.release(1, object);  // the object's clock has other owners
+  clocks.acquire(3, copy);
+  for (const ThreadId observer : {ThreadId{2}, ThreadId{3}}) {
+    EXPECT_TRUE(covers(clocks, observer, 0, first));
+    EXPECT_FALSE(covers(clocks, observer, 1, second));
+  }
+  SyncClock own;
+  clocks.release(0, own);
+  clocks.release(1, own);  // and this one none: it is added to in place
+  clocks.acquire(3, own);
+  EXPECT_TRUE(covers(clocks, 3, 1, second));
+}
+
 TEST(Clocks, AnAgentIsOrderedAfterItsIssueAndBeforeItsWait) {
   Clocks clocks(2, true);
   const Epoch before = clocks.view(0).now;
