@@ -23,7 +23,7 @@ def every(suffix):
 
 
 @functools.lru_cache(maxsize=None)
-def _read(path):
+def text_of(path):
     return (INCLUDE / path).read_text(encoding="utf-8")
 
 
@@ -34,7 +34,7 @@ def reached(header):
         path = unread.pop()
         if path not in found:
             found.add(path)
-            unread += INCLUDED.findall(_read(path))
+            unread += INCLUDED.findall(text_of(path))
     return found
 
 
@@ -64,7 +64,7 @@ def _in_plain_cpp(text):
 
 @functools.lru_cache(maxsize=None)
 def _has_device_code(path):
-    return DEVICE_CODE.search(_in_plain_cpp(_read(path))) is not None
+    return DEVICE_CODE.search(_in_plain_cpp(text_of(path))) is not None
 
 
 def is_plain(header):

@@ -30,7 +30,7 @@ import tempfile
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 sys.path.insert(0, str(INCLUDE.parent / "scripts"))
 sys.dont_write_bytecode = True
-from tenon_toolkit.headers import is_plain  # noqa: E402  (the lines above make it importable)
+from tenon_toolkit.headers import is_plain, reached, text_of  # noqa: E402  (the lines above make it importable)
 from tenon_toolkit.nvrtc import Program, load as nvrtc_library  # noqa: E402
 
 HEADERS = sorted(p.relative_to(INCLUDE) for suffix in ("*.hpp", "*.h") for p in (INCLUDE / "tenon").rglob(suffix))
@@ -39,33 +39,15 @@ BUDGET_CHARACTERS = 605_000
 # With all of a kernel and its launch: the element types of CUDA, its driver's and runtime's API.
 BUDGET_OF_A_LAUNCH = 985_000
 
-INCLUDED = re.compile(r'^\s*#include "(tenon/[^"]+)"', re.M)
-
-
-@functools.lru_cache(maxsize=None)
-def text_of(header):
-    return (INCLUDE / header).read_text()
-
-
-@functools.lru_cache(maxsize=None)
-def included_by(header):
-    return [pathlib.Path(name) for name in INCLUDED.findall(text_of(header))]
-
 
 @functools.lru_cache(maxsize=None)
 def reachable(header):
     """The header and all tenon headers that it includes."""
-    found, todo = set(), [header]
-    while todo:
-        path = todo.pop()
-        if path not in found:
-            found.add(path)
-            todo += included_by(path)
-    return found
+    return {pathlib.Path(name) for name in reached(header.as_posix())}
 
 
 def includes(header, what):
-    return any(what in text_of(path) for path in reachable(header))
+    return any(what in text_of(path) for path in reached(header.as_posix()))
 
 
 PTX = "#include <cuda/ptx>\n"
