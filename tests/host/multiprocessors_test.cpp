@@ -284,6 +284,28 @@ TEST(Overlap, IsSwitchedOffForEveryLaunch) {
   EXPECT_TRUE(device.launches[0].overlaps);
 }
 
+TEST(Overlap, IsLeftOutWhereFewCtasLoadMuch) {
+  const auto overlaps = [](std::int64_t m, std::int64_t n, std::int64_t k, const char* kernel, unsigned ctas,
+                           int limit = 0) {
+    Gemm p = problem(m, n, k);
+    p.kernel = kernel;
+    p.multiprocessors = limit;
+    KeepingDevice device;
+    const Status s = gemm(device, p);
+    EXPECT_TRUE(s) << s.message();
+    if (!s) return false;
+    EXPECT_EQ(device.launches[0].ctas, ctas);
+    return device.launches[0].overlaps;
+  };
+  const char* const split = "wgmma_f16_f32_tn_32x128x64_s8_splitk4_swapab";
+  const char* const whole = "wgmma_f16_f32_tn_64x64x64_s12";
+  EXPECT_FALSE(overlaps(8, 2032, 10704, split, 64));     // 44 MB, the L2 has 52
+  EXPECT_TRUE(overlaps(8, 2032, 4096, split, 64));       // 17 MB, less than a third
+  EXPECT_FALSE(overlaps(8, 99 * 64, 2048, whole, 99));   // three quarters of 132 multiprocessors
+  EXPECT_TRUE(overlaps(8, 100 * 64, 2048, whole, 100));  // more
+  EXPECT_FALSE(overlaps(8, 8192, 2048, whole, 64, 64));  // all that the call may use leave some idle
+}
+
 BatchedGemm batch_of(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k) {
   BatchedGemm batch;
   batch.problem = problem(m, n, k);

@@ -144,11 +144,11 @@ struct WorkDivision {
 };
 template <class Config>
 WorkDivision divide_work(const DeviceDescription& device, int ctas, int tiles, int k_tiles,
-                         const GemmArguments& p) {
+                         double operand_bytes) {
   const int at_once = std::max(1, device.multiprocessors / ctas);
   if constexpr (Config::streams_k) {
-    const double operands = (static_cast<double>(p.m) + p.n) * p.k * Config::TileA::element_bytes;
-    const StreamK k = StreamK::of(tiles, at_once, k_tiles, StreamK::exceeds_l2(operands, device.l2_bytes));
+    const StreamK k =
+        StreamK::of(tiles, at_once, k_tiles, StreamK::exceeds_l2(operand_bytes, device.l2_bytes));
     return {k.whole_tiles < tiles ? at_once : std::min(tiles, at_once), k.whole_tiles, k.pieces};
   } else {
     const TailSplit tail = TailSplit::of(tiles, at_once, Config::splits_tail ? k_tiles : 0);
@@ -226,7 +226,9 @@ Status prepare_any_wgmma(const Product& product, const DeviceDescription& device
     arguments.raster = make_raster(arguments.m, arguments.n, rows, columns, band);
   }
   const int tiles = arguments.raster.tiles();
-  const WorkDivision division = divide_work<Config>(device, cluster.ctas, tiles, k_tiles, arguments);
+  const double operand_bytes =
+      (static_cast<double>(arguments.m) + arguments.n) * arguments.k * Config::TileA::element_bytes;
+  const WorkDivision division = divide_work<Config>(device, cluster.ctas, tiles, k_tiles, operand_bytes);
   arguments.whole_tiles = division.whole_tiles;
   arguments.pieces = division.pieces;
   const auto a = loaded_operand(Producer::load_a(cluster), seen.a, Block::m, arguments.m, arguments.k,
@@ -247,8 +249,9 @@ Status prepare_any_wgmma(const Product& product, const DeviceDescription& device
   }
   if (Status s = b.make_maps(launcher, arguments.residue_n, &kernel->map_b); !s) return s;
   if (Status s = make_output_map<Config>(launcher, arguments.c, &kernel->map_c, tile_columns); !s) return s;
-  launch->overlaps_previous = true;
-  launch->grid.x = static_cast<unsigned>(cluster.ctas) * static_cast<unsigned>(division.clusters);
+  const int ctas = cluster.ctas * division.clusters;
+  launch->overlaps_previous = overlap_pays(device, ctas, operand_bytes);
+  launch->grid.x = static_cast<unsigned>(ctas);
   launch->cluster = static_cast<unsigned>(cluster.ctas);
   launch->block.x = Kernel::threads;
   return {};
