@@ -278,7 +278,7 @@ std::string ChoiceFit::worst_problems(double above) const {
 
 std::size_t ChoiceFit::write_features(std::ostream& out, std::size_t first) const {
   if (first == 0) {
-    out << "problem\tmachine\tgroup\thalf\tlog us\tlog model";
+    out << "problem\tmachine\tgroup\thalf\tlog us\tlog model\tcopies";
     for (const char* const name : cost_feature_names) out << '\t' << name;
     out << '\n';
   }
@@ -286,10 +286,11 @@ std::size_t ChoiceFit::write_features(std::ostream& out, std::size_t first) cons
     const DeviceDescription& device = recorded.record->device;
     for (const Candidate& candidate : recorded.candidates) {
       const Kernel& kernel = listed_[candidate.kernel];
-      if (!is_corrected(kernel) || candidate.copies != 0) continue;
+      if (!is_corrected(kernel)) continue;
+      const double model = modelled_cost(kernel, candidate.problem, device);
       out << first << '\t' << recorded.record->machine << '\t' << recorded.times->problem.group << '\t'
           << (recorded.half == Half::fitted ? "fitted" : "judged") << '\t' << std::log(candidate.microseconds)
-          << '\t' << std::log(modelled_cost(kernel, candidate.problem, device));
+          << '\t' << std::log(model) << '\t' << candidate.copies / model;
       const WgmmaEstimate estimate = wgmma_estimate(kernel, candidate.problem, device);
       for (const float feature : cost_features(kernel, candidate.problem, estimate)) out << '\t' << feature;
       out << '\n';

@@ -65,10 +65,10 @@ class ChoiceFit {
   FittedModel fit(const FittedModel& start, int trials) const;
   // A line for each problem whose regret is above `above`, as gemm() chooses.
   std::string worst_problems(double above) const;
-  // The table that fit_correction.py reads, with a row for each time of a kernel whose cost is corrected and
-  // whose operands need no copy. Columns, separated by tabs: number of the problem, machine, group, half,
-  // logarithm of the microseconds, logarithm of the modelled cost, and the features. Problems count from
-  // `first`. The line of names is written if that is 0. Returns the next number.
+  // The table that fit_correction.py reads, with a row for each time of a kernel whose cost is corrected.
+  // Columns, separated by tabs: number of the problem, machine, group, half, logarithm of the microseconds,
+  // logarithm of the kernel's modelled cost, the cost of the copies of operands over that, and the features.
+  // Problems count from `first`. The line of names is written if that is 0. Returns the next number.
   std::size_t write_features(std::ostream& out, std::size_t first = 0) const;
 
  private:

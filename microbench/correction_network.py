@@ -13,7 +13,7 @@ BATCH = 64  # problems
 LEARNING_RATE, WEIGHT_DECAY = 4e-3, 3e-3
 NOISE = 0.2  # in the standard deviations of a feature: neighbouring products should have similar corrections
 
-Candidates = collections.namedtuple("Candidates", "features times modelled weights exists")
+Candidates = collections.namedtuple("Candidates", "features times modelled copies weights exists")
 
 
 def padded(problems, scale):
@@ -21,13 +21,14 @@ def padded(problems, scale):
     shape = len(problems), MOST_CANDIDATES
     mean, deviation = scale
     result = Candidates(
-        np.zeros((*shape, len(mean)), np.float32), *(np.zeros(shape, np.float32) for _ in range(4))
+        np.zeros((*shape, len(mean)), np.float32), *(np.zeros(shape, np.float32) for _ in range(5))
     )
     for i, problem in enumerate(problems):
         count = min(len(problem.times), MOST_CANDIDATES)
         result.features[i, :count] = ((problem.features - mean) / deviation)[:count]
         result.times[i, :count] = problem.times[:count]
         result.modelled[i, :count] = problem.modelled[:count]
+        result.copies[i, :count] = problem.copies[:count]
         # A kernel that is much slower than the fastest counts less.
         result.weights[i, :count] = np.exp(-3 * problem.times[:count])
         result.exists[i, :count] = 1
@@ -55,7 +56,7 @@ def corrections(network, features):
 def loss(network, c):
     """The errors of the expected times of a problem's candidates to each other (Huber's loss), and how much
     longer than the fastest one the candidate takes that a choice unsure of its costs would make."""
-    cost = c.modelled + corrections(network, c.features)
+    cost = c.modelled + jnp.log(jnp.exp(corrections(network, c.features)) + c.copies)
     errors = c.times - cost
     means = (errors * c.weights).sum(1, keepdims=True) / c.weights.sum(1, keepdims=True)
     errors = jnp.abs((errors - means) * c.exists)

@@ -22,8 +22,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scripts"))
 from tenon_sass.errors import BadInput, NoTool  # noqa: E402  (the line above makes it importable)
 
 MOST_CORRECTION = 1.5  # as cost_correction.hpp
-FEATURES = 33  # likewise
-FIRST_COLUMNS = ["problem", "machine", "group", "half", "log us", "log model"]
+FEATURES = 36  # likewise
+FIRST_COLUMNS = ["problem", "machine", "group", "half", "log us", "log model", "copies"]
 
 
 class Table:
@@ -51,21 +51,22 @@ class Problem:
     def __init__(self, rows):
         _, self.machine, self.group, self.half = rows[0][:4]
         numbers = np.array([[float(x) for x in row[4:]] for row in rows], np.float32)
-        numbers = numbers[np.argsort(numbers[:, 1], kind="stable")]
+        numbers = numbers[np.argsort(numbers[:, 1] + np.log1p(numbers[:, 2]), kind="stable")]
         self.times = numbers[:, 0] - numbers[:, 0].min()  # logarithms, of the fastest 0
-        self.modelled = numbers[:, 1] - numbers[0, 1]
-        self.features = numbers[:, 2:]
+        self.modelled = numbers[:, 1] - numbers[0, 1]  # without copies
+        self.copies = numbers[:, 2]  # over the model
+        self.features = numbers[:, 3:]
 
 
 def regrets(problems, corrections=None):
     """Logarithms of the time of the choice over that of the fastest candidate. corrections: their logarithms, of
     features; without it, the model alone chooses."""
-    costs = [problem.modelled for problem in problems]
+    ends = np.cumsum([len(p.modelled) for p in problems])
+    logarithms = np.zeros(ends[-1], np.float32)
     if corrections is not None:
         logarithms = np.asarray(corrections(np.concatenate([p.features for p in problems])))
         logarithms = np.clip(logarithms, -np.log(MOST_CORRECTION), np.log(MOST_CORRECTION))
-        ends = np.cumsum([len(cost) for cost in costs])[:-1]
-        costs = [cost + part for cost, part in zip(costs, np.split(logarithms, ends))]
+    costs = [p.modelled + np.log(np.exp(part) + p.copies) for p, part in zip(problems, np.split(logarithms, ends[:-1]))]
     return np.array([problem.times[np.argmin(cost)] for problem, cost in zip(problems, costs)])
 
 

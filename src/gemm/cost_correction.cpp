@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "gemm/cost_correction_weights.hpp"
+#include "gemm/problem_shape.hpp"
 #include "gemm/result.hpp"
 
 namespace tenon {
@@ -52,10 +53,11 @@ const std::array<const char*, cost_features_count> cost_feature_names = {"multip
                                                                          "own",         "A/B",
                                                                          "fresh",       "received",
                                                                          "requests",    "A of L2",
-                                                                         "B of L2"};
+                                                                         "B of L2",     "unaligned",
+                                                                         "interleaved", "C by TMA"};
 
 bool is_corrected(const Kernel& kernel) noexcept {
-  return kernel.instruction == Instruction::wgmma && !kernel.unaligned && !kernel.row_interleaved;
+  return kernel.instruction == Instruction::wgmma;
 }
 
 CostFeatures cost_features(const Kernel& kernel, const Gemm& problem, const WgmmaEstimate& e) noexcept {
@@ -98,7 +100,10 @@ CostFeatures cost_features(const Kernel& kernel, const Gemm& problem, const Wgmm
           static_cast<float>(received / (received + own)),
           log2_of(a.requests + b.requests),
           log2_of(e.part_of_l2_a),
-          log2_of(e.part_of_l2_b)};
+          log2_of(e.part_of_l2_b),
+          flag(kernel.unaligned),
+          flag(kernel.row_interleaved),
+          flag(tma_can_store(problem))};
 }
 
 double cost_correction(const CostFeatures& features) noexcept {

@@ -1,7 +1,7 @@
 // A learned factor for the modelled cost of a wgmma kernel. The model adds up rates. It does not know how the
 // shape of a cluster, the stages, a last wave that is partly full and the raster of the tiles interact, and
 // no formula for it was found that generalises (microbench/HISTORY.md). A neural network with two hidden
-// layers learned it from about 240,000 recorded times. Its inputs (features) are parts of the model's
+// layers learned it from about 330,000 recorded times. Its inputs (features) are parts of the model's
 // estimate and properties of the tile. None is the name of a device; m, n and k count only in tiles and as
 // parts of the L2. So it may help on devices without a record.
 //
@@ -18,13 +18,12 @@
 namespace tenon {
 
 // The inputs of the network, with their names for the table of fit_correction.py.
-constexpr int cost_features_count = 33;
+constexpr int cost_features_count = 36;
 using CostFeatures = std::array<float, cost_features_count>;
 extern const std::array<const char*, cost_features_count> cost_feature_names;
 
-// Whether the cost of a kernel is corrected: wgmma kernels that load A and B by TMA as they are. Too few
-// times of unaligned and row-interleaved kernels were recorded. Fused kernels are corrected as their plain
-// counterparts; no time of them was recorded.
+// Whether the cost of a kernel is corrected: that of wgmma kernels. Fused kernels are corrected as their
+// plain counterparts; no time of them was recorded.
 bool is_corrected(const Kernel& kernel) noexcept;
 
 // kernel: is_corrected(); estimate: wgmma_estimate() of the same kernel and problem. m, n > 0; k may be 0.
