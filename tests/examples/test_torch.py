@@ -1,19 +1,17 @@
 """The examples for PyTorch: torch_linear.py (C API by ctypes) and torch_extension.cpp with its .py (operators in C++).
 
   test_torch.py layout <C compiler> <include folder> <folder to write into>
-  test_torch.py compile <c++ compiler> <folder of CUDA's headers> <folder to write into>
   test_torch.py cpu <c++ compiler> <folder of CUDA's headers> <folder to write into> <library of cpu_library.cpp>
   test_torch.py run <c++ compiler> <folder of CUDA's headers> <folder to write into> <libtenon.a> <exported.map> <cuda library folder>
 
-layout: the structs of torch_linear.py are those of the C headers. compile: the operators, with the headers of PyTorch's wheel
-without CUDA, which it fetches. cpu and run: what both examples compute is what PyTorch does, without a GPU by cpu_library.cpp, and
-with one. Exit status 77: skipped, there is no PyTorch of 2.4 or newer (run: none with a GPU).
+layout: the structs of torch_linear.py are those of the C headers. cpu and run: what both examples compute is what PyTorch does,
+without a GPU by cpu_library.cpp and a PyTorch that the test fetches, and with one. Exit status 77: skipped, there is no PyTorch of
+2.4 or newer (run: none with a GPU).
 """
 import contextlib
 import ctypes
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import types
@@ -74,38 +72,11 @@ def skip(why):
     sys.exit(77)
 
 
-def only_headers(folder):
-    for part in folder.iterdir():
-        if part.name != "torch":
-            shutil.rmtree(part) if part.is_dir() else part.unlink()
-    for part in (folder / "torch").iterdir():
-        if part.name != "include":
-            shutil.rmtree(part) if part.is_dir() else part.unlink()
-
-
 def compiled(compiler, source, torch_include, cuda_include, folder, *options):
     to = folder / f"{source.stem}.o"
-    subprocess.run([compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fPIC", "-c", source, "-o", to, f"-I{ROOT / 'include'}",
+    subprocess.run([compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fPIC", "-c", source, "-o", to, f"-I{ROOT / 'include'}",
                     "-isystem", torch_include, "-isystem", cuda_include, *options], check=True)  # fmt: skip
     return to
-
-
-def compile_operators(compiler, cuda_include, folder):
-    from tenon_sass.errors import NoTool
-    from tenon_toolkit import packages
-
-    folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    wheel = ("--platform", "manylinux_2_28_aarch64", "--python-version", "3.11", "--implementation", "cp", "--abi", "cp311")
-    try:
-        headers = packages.fetch(packages.LISTS / "torch.txt", packages.KEPT, "PyTorch's headers", "", only_headers, wheel)
-    except NoTool as error:
-        skip(error)
-    # A file that CMake writes for builds of PyTorch with CUDA, and that its headers include.
-    generated = folder / "c10" / "cuda" / "impl" / "cuda_cmake_macros.h"
-    generated.parent.mkdir(parents=True, exist_ok=True)
-    generated.write_text("")
-    compiled(compiler, HERE / "torch_extension.cpp", headers / "torch" / "include", cuda_include, folder, "-isystem", folder)
 
 
 def with_torch():
@@ -122,12 +93,11 @@ def extension(compiler, source, cuda_include, folder, tenon, *libraries):
     """Builds the operators as a user does, and loads them."""
     import torch
     import torch_extension
-    from torch.utils import cpp_extension
 
+    torch_folder = pathlib.Path(torch.__file__).parent
     abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}"
-    include = cpp_extension.include_paths()[0]
-    code = compiled(compiler, HERE / source, include, cuda_include, folder, abi)
-    places = [*cpp_extension.library_paths(), pathlib.Path(tenon).resolve().parent]
+    code = compiled(compiler, HERE / source, torch_folder / "include", cuda_include, folder, abi)
+    places = [torch_folder / "lib", pathlib.Path(tenon).resolve().parent]
     subprocess.run([compiler, "-shared", "-o", folder / "libtenon_torch.so", code, tenon, *(f"-L{place}" for place in places),
                     *(f"-Wl,-rpath,{place}" for place in places), "-ltorch_cpu", "-lc10", *libraries], check=True)  # fmt: skip
     torch_extension.load(folder / "libtenon_torch.so")
@@ -220,9 +190,16 @@ def cases(device):
 
 
 def cpu(compiler, cuda_include, folder, tenon):
-    torch = with_torch()
+    import torch_wheel
+    from tenon_sass.errors import NoTool
+
     folder = pathlib.Path(folder).resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        torch_wheel.make_importable(folder / "stand_ins", compiler)
+    except NoTool as error:
+        skip(error)
+    torch = with_torch()
+    compiled(compiler, HERE / "torch_extension.cpp", pathlib.Path(torch.__file__).parent / "include", cuda_include, folder)
     os.environ["TENON_LIBRARY"] = str(pathlib.Path(tenon).resolve())
     # The operators of torch_linear.py are for CUDA: here they are those of the CPU, where there is no stream.
     custom_op = torch.library.custom_op
@@ -248,4 +225,4 @@ def run(compiler, cuda_include, folder, *of_the_library):
 
 
 if __name__ == "__main__":
-    {"layout": layout, "compile": compile_operators, "cpu": cpu, "run": run}[sys.argv[1]](*sys.argv[2:])
+    {"layout": layout, "cpu": cpu, "run": run}[sys.argv[1]](*sys.argv[2:])

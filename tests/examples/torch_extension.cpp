@@ -3,7 +3,7 @@
 // folder of the installed package, lib that of tenon's shared library (BUILD_SHARED_LIBS=ON):
 //
 //   headers="-I tenon/include -I $CUDA_HOME/include -isystem $torch/include"
-//   g++ -std=c++17 -O2 -fPIC -c $headers torch_extension.cpp
+//   g++ -std=c++20 -O2 -fPIC -c $headers torch_extension.cpp
 //   libraries="-L $torch/lib -ltorch_cpu -lc10 -lc10_cuda -L $lib -ltenon"
 //   g++ -shared -o libtenon_torch.so torch_extension.o $libraries
 #include <ATen/core/Tensor.h>
