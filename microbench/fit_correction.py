@@ -22,7 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scripts"))
 from tenon_sass.errors import BadInput, NoTool  # noqa: E402  (the line above makes it importable)
 
 MOST_CORRECTION = 1.5  # as cost_correction.hpp
-FEATURES = 36  # likewise
+FEATURES = 37  # likewise
 FIRST_COLUMNS = ["problem", "machine", "group", "half", "log us", "log model", "copies"]
 
 

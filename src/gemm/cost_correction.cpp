@@ -54,7 +54,8 @@ const std::array<const char*, cost_features_count> cost_feature_names = {"multip
                                                                          "fresh",       "received",
                                                                          "requests",    "A of L2",
                                                                          "B of L2",     "unaligned",
-                                                                         "interleaved", "C by TMA"};
+                                                                         "interleaved", "C by TMA",
+                                                                         "overlaps"};
 
 bool is_corrected(const Kernel& kernel) noexcept {
   return kernel.instruction == Instruction::wgmma;
@@ -103,7 +104,8 @@ CostFeatures cost_features(const Kernel& kernel, const Gemm& problem, const Wgmm
           log2_of(e.part_of_l2_b),
           flag(kernel.unaligned),
           flag(kernel.row_interleaved),
-          flag(tma_can_store(problem))};
+          flag(tma_can_store(problem)),
+          flag(e.overlaps)};
 }
 
 double cost_correction(const CostFeatures& features) noexcept {

@@ -18,7 +18,7 @@
 namespace tenon {
 
 // The inputs of the network, with their names for the table of fit_correction.py.
-constexpr int cost_features_count = 36;
+constexpr int cost_features_count = 37;
 using CostFeatures = std::array<float, cost_features_count>;
 extern const std::array<const char*, cost_features_count> cost_feature_names;
 

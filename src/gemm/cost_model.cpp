@@ -12,6 +12,7 @@
 #include "gemm/select.hpp"
 #include "gemm/swapped_operands.hpp"
 #include "gemm/wgmma_estimate.hpp"
+#include "tenon/gemm/plan.hpp"
 #include "tenon/gemm/row_interleaved.hpp"
 #include "tenon/gemm/tile_scheduler.hpp"
 #include "tenon/gemm/tile_scheduler_stream_k.hpp"
@@ -158,6 +159,11 @@ WgmmaEstimate parts_of_time(const Kernel& kernel, const Gemm& given, const Devic
   const int all_sms = device.is_limited() ? device.all_multiprocessors : sms;
   e.clusters = clusters_at_once(kernel.cluster, sms);
   e.cluster_tiles = e.tiles_m / e.along_m * (e.tiles_n / e.along_n);
+  if (!kernel.unaligned) {
+    const auto ctas = static_cast<int>(std::min(e.cluster_tiles, e.clusters)) * kernel.cluster;
+    e.overlaps = overlap_pays(device, ctas, part_of_l2(problem.m + problem.n, problem, device) *
+                                                static_cast<double>(device.l2_bytes));
+  }
   // The loads of a k-tile where so many clusters load at once: they share the bytes of the L2 and of memory.
   const double memory = memory_of(device, c);
   const auto loading_among = [&](std::int64_t loading_clusters) {

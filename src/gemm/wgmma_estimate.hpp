@@ -34,6 +34,7 @@ struct WgmmaEstimate {
   std::int64_t clusters = 0;                  // that run at once
   std::int64_t k_tiles = 0;                   // of a tile
   bool on_l2_lines = false;                   // of unaligned kernels: rows of A begin on lines of the L2
+  bool overlaps = true;                       // the launch overlaps what runs before it: overlap_pays()
   KTileLoads loads{};                         // of a k-tile
   double part_of_l2_a = 0, part_of_l2_b = 0;  // that the whole operands fill
   double multiplying = 0, loading = 0;        // a k-tile

@@ -299,11 +299,24 @@ TEST(Overlap, IsLeftOutWhereFewCtasLoadMuch) {
   };
   const char* const split = "wgmma_f16_f32_tn_32x128x64_s8_splitk4_swapab";
   const char* const whole = "wgmma_f16_f32_tn_64x64x64_s12";
-  EXPECT_FALSE(overlaps(8, 2032, 10704, split, 64));     // 44 MB, the L2 has 52
-  EXPECT_TRUE(overlaps(8, 2032, 4096, split, 64));       // 17 MB, less than a third
+  EXPECT_FALSE(overlaps(8, 2032, 10704, split, 64));     // 44 MB, the L2 of this device has 52
+  EXPECT_FALSE(overlaps(8, 2032, 4288, split, 64));      // 17,495,040 bytes, and a third is 17,476,266
+  EXPECT_TRUE(overlaps(8, 2032, 4280, split, 64));       // 17,462,400
   EXPECT_FALSE(overlaps(8, 99 * 64, 2048, whole, 99));   // three quarters of 132 multiprocessors
   EXPECT_TRUE(overlaps(8, 100 * 64, 2048, whole, 100));  // more
-  EXPECT_FALSE(overlaps(8, 8192, 2048, whole, 64, 64));  // all that the call may use leave some idle
+  EXPECT_TRUE(overlaps(8, 8192, 2048, whole, 64, 64));   // all that the call may use
+  EXPECT_FALSE(overlaps(8, 48 * 64, 4096, whole, 48, 64));
+}
+
+TEST(Overlap, OfOperandsThatNoTensorMapDescribesIsAsItWas) {
+  Gemm p = problem(8, 2032, 10704);
+  p.a.ld += 1, p.b.ld += 1;
+  KeepingDevice device;
+  ASSERT_TRUE(gemm(device, p));
+  ASSERT_EQ(device.launches.size(), 1U);
+  EXPECT_NE(device.launches[0].what.find("unaligned"), std::string::npos);
+  EXPECT_LE(device.launches[0].ctas, 99U);
+  EXPECT_TRUE(device.launches[0].overlaps);
 }
 
 BatchedGemm batch_of(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k) {

@@ -68,11 +68,11 @@ class FitCorrection(unittest.TestCase):
         self.assertIn("No such file", done.stderr)
 
     def test_a_row_that_lacks_a_column_is_named(self):
-        names = ["problem", "machine", "group", "half", "log us", "log model", "copies", *(f"f{i}" for i in range(36))]
-        self.table.write_text("\t".join(names) + "\n" + "\t".join(["0"] * 42) + "\n")
+        names = ["problem", "machine", "group", "half", "log us", "log model", "copies", *(f"f{i}" for i in range(37))]
+        self.table.write_text("\t".join(names) + "\n" + "\t".join(["0"] * 43) + "\n")
         done = run(self.table)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("features.tsv, line 2: there are 42 columns but must be 43", done.stderr)
+        self.assertIn("features.tsv, line 2: there are 43 columns but must be 44", done.stderr)
 
     def test_bad_usage(self):
         for option, value, words in (("--epochs", 0, "--epochs is 0 but must be at least 1"),

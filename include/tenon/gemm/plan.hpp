@@ -107,13 +107,11 @@ inline Status check_cluster_fits(const char* kernel, int ctas, const DeviceDescr
 
 // Whether a launch of so many CTAs that loads so much of A and B should begin while what runs before it on
 // the stream ends. Mostly that gains the 0.6 us of its start. But a grid that leaves multiprocessors idle
-// begins on those that the grid before it left idle, and on others as they become free: no longer spread
-// evenly over the device, and not on the multiprocessors near which its operands may lie in the L2. Where it
-// loads much it takes up to 1.6 times as long, from the L2 as from memory. Measured at 10,000 launches on an
-// H200 (microbench/HISTORY.md).
+// begins on those that the grid before it left idle, and on others as they become free, and where it loads
+// much it takes up to 1.6 times as long, from the L2 as from memory; why is not known. Measured at 10,000
+// launches on an H200 (microbench/HISTORY.md).
 inline bool overlap_pays(const DeviceDescription& device, int ctas, double operand_bytes) noexcept {
-  const int all = device.is_limited() ? device.all_multiprocessors : device.multiprocessors;
-  return ctas > all * 3 / 4 || operand_bytes < static_cast<double>(device.l2_bytes) / 3;
+  return ctas > device.multiprocessors * 3 / 4 || operand_bytes < static_cast<double>(device.l2_bytes) / 3;
 }
 
 // Whether TMA can read an operand as it lies.
