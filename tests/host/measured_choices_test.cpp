@@ -1,15 +1,15 @@
-// The newest results under microbench/results, those of an H100, are of the library's own choice. A choice
-// may get better without new measurements (choice_regret_test.cpp judges that), but where many choices of a
-// suite have changed its records show another library, and the suite must be measured again. Suites for which
-// that is known and not yet done are listed by name; microbench/README.md says so beside their tables.
+// The results under microbench/results are of the library's own choice. A choice may get better without new
+// measurements (choice_regret_test.cpp judges that), but where many choices of a suite have changed its
+// records show another library, and the suite must be measured again. Suites for which that is known and not
+// yet done are listed by name; microbench/README.md says so beside their tables.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
+#include <cstddef>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "host/kernel_list.hpp"
 #include "host/plan.hpp"
@@ -20,19 +20,36 @@
 namespace tenon {
 namespace {
 
-using microbench::Suite;
-
-constexpr DeviceDescription h100{90, 132, 227 * 1024, std::size_t{50} << 20, 0, 1693};
+struct Machine {
+  const char *folder, *name;
+  DeviceDescription device;
+  // Suites that were measured before the last change of tiles or parameters, and not since. The test fails
+  // for a suite that is of today's choice and still stands here.
+  std::set<std::string> to_be_measured;
+};
+const Machine machines[] = {
+    {"h100",
+     "NVIDIA H100 80GB HBM3",
+     {90, 132, 227 * 1024, std::size_t{50} << 20, 0, 1693},
+     {"main", "types", "models", "tokens", "shapes", "unaligned", "random", "random_small", "random_types"}},
+    {"h200",
+     "NVIDIA H200",
+     {90, 132, 227 * 1024, std::size_t{60} << 20, 0, 2431},
+     {"types", "layouts", "unaligned"}},
+};
 
 // Results of gemm()'s own choice: suites that are not `best` name every kernel in turn. Those of sweeps are
 // curves, which say nothing of a kernel and are not measured anew with each change of the choice.
-bool is_of_the_choice(const Suite& suite) {
-  return suite.best && suite.name.rfind("sweep_", 0) != 0;
+std::vector<std::string> suites_of_the_choice() {
+  std::vector<std::string> names = {"random", "random_small", "random_types"};
+  for (const microbench::Suite& suite : microbench::suites())
+    if (suite.best && suite.name.rfind("sweep_", 0) != 0) names.push_back(suite.name);
+  return names;
 }
 
 // The case of a record, with the workspace it asks for, at addresses as aligned as the benchmark's. Leading
 // dimensions other than the packed ones follow the letters of the layout: "tn lda=4097 ldb=4097 ldc=4096".
-Gemm problem_of(const nlohmann::json& record) {
+Gemm problem_of(const nlohmann::json& record, const DeviceDescription& device) {
   const std::string described = record["layout"];
   const microbench::Types types = microbench::parse_types(record["types"]).front();
   const microbench::Layout layout = microbench::parse_layouts(described.substr(0, 2)).front();
@@ -57,15 +74,15 @@ Gemm problem_of(const nlohmann::json& record) {
   p.c = Matrix(address(3), shape.ldc, types.output);
   p.accumulate = types.accumulate;
   p.promote = types.promote;
-  p.workspace_bytes = planned_workspace(kernels(), p, h100);
+  p.workspace_bytes = planned_workspace(kernels(), p, device);
   p.workspace = p.workspace_bytes != 0 ? address(4) : nullptr;
   return p;
 }
 
 // As records name it.
-std::string chosen_for(const Gemm& problem) {
+std::string chosen_for(const Gemm& problem, const DeviceDescription& device) {
   Plan plan;
-  const Status status = make_plan(kernels(), problem, h100, &plan);
+  const Status status = make_plan(kernels(), problem, device, &plan);
   if (!status) return status.message();
   return plan.kernel->name + (plan.has_copies() ? " + padded copies" : "");
 }
@@ -73,49 +90,44 @@ std::string chosen_for(const Gemm& problem) {
 // So many cases of a suite may have another choice now.
 constexpr double most_that_changed = 0.1;
 
-// Suites that were measured before the last change of tiles or parameters, and not since. The test fails for
-// a suite that is of today's choice and still stands here.
-constexpr std::array<const char*, 6> to_be_measured{"main",   "types",  "models",
-                                                    "tokens", "shapes", "unaligned"};
-bool is_to_be_measured(const std::string& suite) {
-  return std::find(std::begin(to_be_measured), std::end(to_be_measured), suite) != std::end(to_be_measured);
-}
-
 std::string case_of(const nlohmann::json& record) {
   return record["m"].dump() + " x " + record["n"].dump() + " x " + record["k"].dump() + ", " +
          record["types"].get<std::string>() + ", " + record["layout"].get<std::string>();
 }
 
-TEST(MeasuredChoices, AreThoseOfTheLibraryInAllButAFewCases) {
-  int suites = 0;
-  for (const Suite& suite : microbench::suites()) {
-    if (!is_of_the_choice(suite)) continue;
-    ++suites;
-    std::ifstream file(std::string(TENON_RESULTS) + "/h100/" + suite.name + ".json");
-    ASSERT_TRUE(file) << suite.name;
+class MeasuredChoices : public testing::TestWithParam<Machine> {};
+INSTANTIATE_TEST_SUITE_P(Machines, MeasuredChoices, testing::ValuesIn(machines),
+                         [](const auto& info) { return std::string(info.param.folder); });
+
+TEST_P(MeasuredChoices, AreThoseOfTheLibraryInAllButAFewCases) {
+  const Machine& machine = GetParam();
+  for (const std::string& suite : suites_of_the_choice()) {
+    std::ifstream file(std::string(TENON_RESULTS) + "/" + machine.folder + "/" + suite + ".json");
+    ASSERT_TRUE(file) << suite;
     const nlohmann::json records = nlohmann::json::parse(file);
-    EXPECT_FALSE(records.empty()) << suite.name;
+    EXPECT_FALSE(records.empty()) << suite;
+    const bool is_listed = machine.to_be_measured.count(suite) != 0;
     std::size_t changed = 0;
     std::string changes;
     for (const nlohmann::json& record : records) {
-      ASSERT_EQ(record["machine"], "NVIDIA H100 80GB HBM3") << suite.name;
+      ASSERT_EQ(record["machine"], machine.name) << suite;
       const std::string measured = record["kernel"];
-      EXPECT_TRUE(is_to_be_measured(suite.name) ||
-                  find_kernel(measured.substr(0, measured.find(" + "))) != nullptr)
-          << suite.name << ", " << case_of(record) << ": the library has no kernel " << measured;
-      const std::string chosen = chosen_for(problem_of(record));
+      EXPECT_TRUE(is_listed || find_kernel(measured.substr(0, measured.find(" + "))) != nullptr)
+          << suite << ", " << case_of(record) << ": the library has no kernel " << measured;
+      const std::string chosen = chosen_for(problem_of(record, machine.device), machine.device);
       if (chosen == measured) continue;
       ++changed;
       changes += "  " + case_of(record) + ": " + chosen + ", measured " + measured + "\n";
     }
     const bool is_old =
         static_cast<double>(changed) > most_that_changed * static_cast<double>(records.size());
-    EXPECT_EQ(is_old, is_to_be_measured(suite.name))
-        << suite.name << (is_old ? " must be measured again" : " is of today's choice: take it from the list")
-        << "; these choices have changed:\n"
-        << changes;
+    EXPECT_EQ(is_old, is_listed) << suite
+                                 << (is_old ? " must be measured again"
+                                            : " is of today's choice: take it from the list")
+                                 << "; these choices have changed:\n"
+                                 << changes;
   }
-  EXPECT_EQ(suites, 7);
+  EXPECT_EQ(suites_of_the_choice().size(), 10U);
 }
 
 }  // namespace
