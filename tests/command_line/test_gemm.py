@@ -502,13 +502,17 @@ class OnTheGpu(OnADevice):
 
     def test_every_kernel_by_name(self):
         def run_by_name(kernel):
+            name = kernel["name"]
             type_, type_b, accumulate, layout = re.search(
-                r"^[a-z_]+?_(f16|bf16|tf32|e4m3|e5m2|s8|f64)(?:_(e4m3|e5m2))?_(f32|f16|s32|f64)_([tn]{2})_",
-                kernel["name"]).groups()
-            promote = ("--promote",) if kernel["name"].endswith("_promoted") else ()
-            return run("gemm", "--m", 264, "--n", 136, "--k", 200, "--kernel", kernel["name"], "--type", type_,
-                       "--type-b", type_b or type_, "--out-type", {"s8": "s32", "f64": "f64"}.get(type_, "f16"), "--layout",
-                       layout, "--accumulate", accumulate, *promote, "--check", "--json")
+                r"^[a-z_]+?_(f16|bf16|tf32|e4m3|e5m2|s8|f64)(?:_(e4m3|e5m2))?_(f32|f16|s32|f64)_([tn]{2})_", name).groups()
+            if "_rounded" in name:  # operands of f32, which it rounds
+                types = ("--precision", type_)
+            else:
+                of_c = {"s8": "f16" if "_fused" in name else "s32", "f64": "f64"}.get(type_, "f16")
+                types = ("--type", type_, "--type-b", type_b or type_, "--out-type", of_c, "--accumulate", accumulate)
+            promote = ("--promote",) if "_promoted" in name else ()
+            return run("gemm", "--m", 264, "--n", 136, "--k", 200, "--kernel", name, "--layout", layout, *types, *promote,
+                       "--check", "--json")
 
         arch = json.loads(run("info", "--json")[1])["devices"][0]["arch"]
         kernels = json.loads(run("list", "--json")[1])
