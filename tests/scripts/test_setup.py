@@ -296,7 +296,7 @@ class Requirements(unittest.TestCase):
         for path in LISTS:
             lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
             for entry in "\n".join(lines).replace("\\\n", " ").splitlines():
-                self.assertRegex(entry, r'^[a-z-]+==[0-9.]+( ; python_version [<>]=? "3\.\d+")?( +--hash=sha256:[0-9a-f]{64})+$', path.name)
+                self.assertRegex(entry, r'^[a-z0-9-]+==[0-9.]+( ; python_version [<>]=? "3\.\d+")?( +--hash=sha256:[0-9a-f]{64})+$', path.name)
 
 
 if __name__ == "__main__":
