@@ -3,11 +3,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/installed.cmake)
 
 file(REMOVE_RECURSE ${WORK})
-foreach(part IN ITEMS host device command_line)
-  if(part STREQUAL "host" OR SCRIPTS)
-    run(${CMAKE_COMMAND} --install ${BUILD}/src/${part} --prefix ${WORK}/installed)
-  endif()
-endforeach()
+run(${CMAKE_COMMAND} --install ${BUILD}/src --prefix ${WORK}/installed)
 file(RENAME ${WORK}/installed ${WORK}/prefix)
 
 set(modules "")
