@@ -3,6 +3,8 @@
 #   list(APPEND CMAKE_MODULE_PATH <tenon>/scripts/cmake)
 #   include(TenonPtxas)
 #   tenon_forbid_ptxas_notes(my_kernels)
+#
+# An installed copy is in <prefix>/share/tenon/scripts/cmake; use that folder instead of <tenon>/scripts/cmake.
 include_guard(GLOBAL)
 include(TenonSass)  # TENON_PYTHON, TENON_SCRIPTS
 

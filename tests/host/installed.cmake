@@ -16,8 +16,7 @@ function(consume consumer)
   run(${folder}/${consumer})
 endfunction()
 
-# without_cmake(<pattern>): tenon.pc has these libraries and names nothing of the build. Programs in C and C++ by pkg-config, if
-# there is one.
+# without_cmake(<pattern>): tenon.pc has these libraries and names nothing of the build. Programs in C and C++ by pkg-config.
 function(without_cmake pattern)
   file(GLOB licence ${WORK}/prefix/share/licenses/tenon/LICENSE)
   file(GLOB_RECURSE pc ${WORK}/prefix/tenon.pc)
@@ -30,7 +29,7 @@ function(without_cmake pattern)
   endif()
   find_program(pkg_config pkg-config)
   if(NOT pkg_config)
-    return()
+    message(FATAL_ERROR "there is no pkg-config, but the test needs one: ./scripts/setup test installs it")
   endif()
   get_filename_component(folder ${pc} DIRECTORY)
   # The toolkit of this build may be in .tools, which tenon.pc does not name.

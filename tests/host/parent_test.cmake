@@ -1,6 +1,7 @@
 # A project with tenon below it that uses the headers alone: nothing of the library is built or installed with it. Then without
-# CUDA, without Python, and with an nvcc that is too old; and by FetchContent, and with a copied folder of headers.
-include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+# CUDA, without Python, and with an nvcc that is too old; and by FetchContent, and with a copied folder of headers. At the end
+# tenon is installed from a machine without CUDA, and used there.
+include(${CMAKE_CURRENT_LIST_DIR}/installed.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 set(options -G ${GENERATOR} -DCMAKE_BUILD_TYPE=None)
@@ -53,7 +54,7 @@ without(new_compiler "nvcc of CUDA 13\\.0 refuses its host compiler g\\+\\+ [0-9
 execute_process(COMMAND ${CMAKE_COMMAND} -E env PATH=${WORK}/old ${CMAKE_COMMAND} -S ${copy} -B ${WORK}/refused -G ${GENERATOR}
   -DTENON_BUILD_TESTS=OFF -DTENON_BUILD_BENCHMARKS=OFF RESULT_VARIABLE result ERROR_VARIABLE output OUTPUT_QUIET)
 string(REGEX REPLACE "[ \n]+" " " output "${output}")
-if(result EQUAL 0 OR NOT output MATCHES "the library of tenon cannot be built here: [^ ]*/old/nvcc is of CUDA 12\\.4, but it needs")
+if(result EQUAL 0 OR NOT output MATCHES "the library of tenon cannot be built here: [^ ]*/old/nvcc is of CUDA 12\\.4, but it needs.*; headers, layouts and emulator can, with TENON_BUILD_TESTS")
   message(FATAL_ERROR "an old nvcc is not refused with its sentence (${result}):\n${output}")
 endif()
 
@@ -65,3 +66,38 @@ file(COPY ${TENON}/include/tenon DESTINATION ${WORK}/headers)
 run(c++ -std=c++17 -I${WORK}/headers ${PARENT}/parent.cpp -o ${WORK}/by_hand)
 run(${WORK}/by_hand)
 run(${NVCC} -std=c++17 -arch=sm_80 -I${WORK}/headers -c ${PARENT}/../../examples/embed_sm80.cu -o ${WORK}/embed_sm80.o)
+
+# Without CUDA headers, layouts and emulator are built and installed. The emulator takes minutes to compile: EMULATOR, of this build,
+# stands in its place.
+machine(${WORK}/bare)
+run(${on_machine} -S ${copy} -B ${WORK}/without_library ${of_machine} -DTENON_BUILD_TESTS=OFF -DTENON_BUILD_BENCHMARKS=OFF
+  -DTENON_BUILD_COMMAND=OFF)
+run(${on_machine} --build ${WORK}/without_library --target tenon_layouts)
+file(COPY ${EMULATOR} DESTINATION ${WORK}/without_library/src/emulator)
+file(REMOVE_RECURSE ${WORK}/prefix)
+run(${on_machine} --install ${WORK}/without_library --prefix ${WORK}/installed)
+file(RENAME ${WORK}/installed ${WORK}/prefix)
+file(GLOB licence ${WORK}/prefix/share/licenses/tenon/LICENSE)
+file(GLOB_RECURSE of_library ${WORK}/prefix/tenon.pc ${WORK}/prefix/tenonLibraryTargets*.cmake ${WORK}/prefix/libtenon.*)
+if(NOT licence OR of_library)
+  message(FATAL_ERROR "the installation must have the licence, but nothing of the library: ${licence} ${of_library}")
+endif()
+consume(consumer_layouts)
+consume(consumer_emulator)
+# Who asks for the library is told why there is none.
+execute_process(COMMAND ${on_machine} -S ${CONSUMERS}/consumer -B ${WORK}/no_library ${of_machine} -DCMAKE_PREFIX_PATH=${WORK}/prefix
+  -DCOMPONENT=library RESULT_VARIABLE result ERROR_VARIABLE output OUTPUT_QUIET)
+string(REGEX REPLACE "[ \n]+" " " output "${output}")
+if(result EQUAL 0 OR NOT output MATCHES "this copy of tenon has headers, layouts and emulator, but not the library, which the machine that made it could not build: there is no nvcc, but it needs the nvcc of CUDA 13\\.0")
+  message(FATAL_ERROR "a missing library is not refused with its sentence (${result}):\n${output}")
+endif()
+# Who can do without it finds the rest.
+file(WRITE ${WORK}/rest/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
+project(rest LANGUAGES CXX)
+find_package(tenon REQUIRED COMPONENTS headers OPTIONAL_COMPONENTS library)
+find_package(tenon REQUIRED)
+if(TARGET tenon::tenon OR NOT TARGET tenon::emulator)
+  message(FATAL_ERROR \"tenon has the library or lacks the emulator\")
+endif()
+")
+run(${on_machine} -S ${WORK}/rest -B ${WORK}/rest/build ${of_machine} -DCMAKE_PREFIX_PATH=${WORK}/prefix)

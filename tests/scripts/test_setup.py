@@ -88,6 +88,7 @@ class Setup(unittest.TestCase):
         program(self.bin / "python3", PYTHON)
         program(self.bin / "cmake", "echo cmake version 3.25.1")
         program(self.bin / "ninja", "exit 1")
+        program(self.bin / "pkg-config", "exit 1")
         program(self.bin / "g++", "echo 12")
         program(self.bin / "uname", "echo x86_64")
         program(self.bin / "chromium", "")
@@ -261,6 +262,13 @@ class Setup(unittest.TestCase):
         self.assertEqual((status, err.splitlines()), (3, [f"E: Failed to fetch {i}" for i in range(3)] + [sentence]))
         self.assertIn("ninja-build", said)
 
+    def test_the_tests_ask_the_system_for_more(self):
+        (self.bin / "pkg-config").unlink()
+        self.assertEqual(self.call("run")[0], 0)
+        status, _, err, fetched = self.call("test")
+        sentence = "setup: missing: pkg-config (Debian names); install them with your system's package manager\n"
+        self.assertEqual((status, err, fetched), (3, sentence, []))
+
     def test_browser(self):
         (self.bin / "chromium").unlink()
         program(self.bin / "sudo", '[ "$1" = -n ] && shift\nexec "$@"')
@@ -288,7 +296,7 @@ class Requirements(unittest.TestCase):
         for path in LISTS:
             lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
             for entry in "\n".join(lines).replace("\\\n", " ").splitlines():
-                self.assertRegex(entry, r'^[a-z-]+==[0-9.]+( ; python_version [<>]=? "3\.\d+")?( +--hash=sha256:[0-9a-f]{64})+$', path.name)
+                self.assertRegex(entry, r'^[a-z0-9-]+==[0-9.]+( ; python_version [<>]=? "3\.\d+")?( +--hash=sha256:[0-9a-f]{64})+$', path.name)
 
 
 if __name__ == "__main__":
