@@ -18,7 +18,8 @@ from tenon_sass.errors import BadInput
 
 from .table import ARCHITECTURES, Lowering
 
-PTX_VERSION = "9.0"
+CUDA_VERSION = "13.0"  # whose ptxas filled the column sass: others make other machine code of some forms
+PTX_VERSION = "9.0"  # the newest of that version
 BATCH = 400  # kernels a run: ptxas's time grows faster than their number, and two runs use two cores
 
 # The opcodes around a form: the frame of a kernel, its operands and results, and moves between registers.

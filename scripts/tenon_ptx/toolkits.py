@@ -1,14 +1,19 @@
-"""Which forms the ptxas of a CUDA version has. Each form is assembled for the targets of its row, until one accepts it.
+"""The ptxas that filled the table, and which forms the ptxas of a CUDA version has.
 
-The PTX says the newest version that this ptxas knows: it is the ISA version of the toolkit that is asked about, not of the row.
+Each form is assembled for the targets of its row, until one accepts it. The PTX says the newest version that this ptxas knows:
+it is the ISA version of the toolkit that is asked about, not of the row.
 """
 
+import os
 import re
+import shutil
 import subprocess
+from pathlib import Path
 
-from tenon_sass.errors import BadInput
+from tenon_sass.errors import BadInput, NoTool
+from tenon_toolkit import fetch
 
-from .assemble import accepted, batches
+from .assemble import CUDA_VERSION, accepted, batches
 from .table import ARCHITECTURES, parse_version, spell_version
 
 # Versions whose ptxas dies of a form in the kernel of assemble.py, which gives no answer: this one has more registers already
@@ -23,6 +28,35 @@ def said(ptxas, *arguments, text=""):
     except OSError as error:
         raise BadInput(f"{ptxas} does not run: {error.strerror}") from None
     return done.stdout + done.stderr
+
+
+def version_of(ptxas):
+    """ "13.0" """
+    text = said(ptxas, "--version")
+    found = re.search(r"\brelease (\d+\.\d+)", text)
+    if not found:
+        raise BadInput(f"{ptxas} does not say its version but: {text.strip().partition(chr(10))[0][:500]}")
+    return found[1]
+
+
+def find_ptxas(name="ptxas"):
+    """The installed program of that name or path, or None."""
+    folders = [os.environ.get("PATH", "")]
+    folders += [str(Path(t, "bin")) for t in (os.environ.get("CUDA_HOME"), "/usr/local/cuda") if t]
+    return shutil.which(name, path=os.pathsep.join(folders))
+
+
+def ptxas_of_the_table():
+    """The installed ptxas if it is of the version that filled the table, else PyPI's of that version."""
+    installed = find_ptxas()
+    version = installed and version_of(installed)
+    if version == CUDA_VERSION:
+        return installed
+    try:
+        return str(fetch.fetch(CUDA_VERSION).ptxas)
+    except NoTool as error:
+        here = f"that of CUDA {version} is installed" if installed else "none is installed"
+        raise NoTool(f"the table is of the ptxas of CUDA {CUDA_VERSION}, but {here}, and {error}") from None
 
 
 def newest_isa(ptxas):

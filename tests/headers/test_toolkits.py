@@ -3,6 +3,7 @@
 Skipped only where PyPI does not answer and nothing is kept in .tools. Prints the versions that ran.
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 from tenon_sass.errors import BadInput, NoTool  # noqa: E402
-from tenon_toolkit import fetch, wgmma  # noqa: E402
+from tenon_toolkit import fetch, headers, wgmma  # noqa: E402
 
 
 def toolkit(*arguments):
@@ -31,18 +32,19 @@ class Toolkits(unittest.TestCase):
         for result in results:
             print(f"CUDA {version}, {result['target']}: {result['compiled']} headers, {result['refused']} refused")
             self.assertEqual(result["failures"], {})
-            self.assertGreater(result["compiled"], 100)
+            self.assertGreater(result["compiled"], 40 if result["target"] == "host" else 100)
         return {result["target"]: result for result in results}
 
     def test_the_oldest(self):
         results = self.check(fetch.versions()[0])
-        self.assertEqual(list(results), ["sm_80", "sm_89", "sm_90a"])
+        self.assertEqual(list(results), ["sm_80", "sm_89", "sm_90a", "host"])
         self.assertGreater(results["sm_90a"]["refused"], 0)  # its <cuda/ptx> has no copies of TMA
+        self.assertGreater(results["host"]["refused"], 0)  # its runtime cannot load the kernels of tenon/jit
 
     def test_the_newest(self):
         results = self.check(fetch.versions()[-1])
         self.assertEqual({target: result["refused"] for target, result in results.items()},
-                         dict.fromkeys(("sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"), 0))
+                         dict.fromkeys(("sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a", "host"), 0))
 
     def test_the_newest_does_not_serialise_wgmma(self):
         done = toolkit("wgmma", fetch.versions()[-1], "--json")
@@ -51,6 +53,28 @@ class Toolkits(unittest.TestCase):
         notes = json.loads(done.stdout)[0]["notes"]
         self.assertGreaterEqual(len(notes), 3)
         self.assertEqual((done.returncode, {what: found for what, found in notes.items() if found}), (0, {}))
+
+    def check_host(self, compiler):
+        try:
+            oldest = fetch.fetch(fetch.versions()[0])
+        except NoTool as error:
+            self.skipTest(str(error))
+        with mock.patch.dict(os.environ, CXX=str(compiler)):
+            return headers.check(oldest, "host")["failures"]
+
+    def test_what_does_not_compile_for_the_host_and_what_is_not_refused_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            compiler = pathlib.Path(folder) / "compiler"
+            compiler.write_text('#!/bin/sh\ncase "$(cat)" in *tenon/jit/sha256.hpp*) echo planted >&2; exit 1;; esac\n')
+            compiler.chmod(0o755)
+            failures = self.check_host(compiler)
+        self.assertEqual(failures.pop("tenon/jit/sha256.hpp"), "planted")
+        self.assertEqual(failures.pop("tenon/jit/compiled_kernel.hpp"), "is not refused with one sentence:\n")
+        self.assertEqual([name for name, said in failures.items() if "is not refused" not in said], [])
+
+    def test_a_missing_compiler_is_a_sentence(self):
+        with self.assertRaisesRegex(NoTool, "/absent/g[+][+] does not run, but a C[+][+] compiler must compile the headers for the host: No"):
+            self.check_host("/absent/g++")
 
     def test_notes_of_ptxas_are_found(self):
         log = ("ptxas info    : (C7515) Potential Performance Loss: wgmma.mma_async instructions are serialized due to ... stage in "

@@ -3,7 +3,7 @@
   cpp, c   compiles by itself, without a warning
   cuda     consists of consecutive lines of a source below tests/, which is compiled and run there
   sh       every command runs, or is known with all its options: see Shell
-  cmake    calls what exists, with arguments that exist
+  cmake    calls what exists, with arguments that exist; options, targets, components and version of tenon are those of the tree
   json     is JSON
   yaml     is a workflow of GitHub or GitLab, whose commands of this tree are known with all their options
 """
@@ -91,7 +91,39 @@ def check_cmake(block, root):
     for name in re.findall(r"include\((Tenon\w*)\)", text):
         if not Path(root, "scripts/cmake", name + ".cmake").exists():
             sentences.append(f"scripts/cmake has no {name}.cmake")
+    return sentences + _names_of_tenon(text, calls, root)
+
+
+def _names_of_tenon(text, calls, root):
+    """Sentences about what a block of CMake names of tenon and the tree does not have."""
+    sentences = []
+    for name in (arguments.split()[0] for command, arguments in calls if command == "set" and arguments.startswith("TENON_")):
+        if not cmake_mentions(root, option_pattern(name)):
+            sentences.append(f"no CMakeLists.txt has the option {name}")
+    for name in sorted(set(re.findall(r"\btenon::\w+", text))):
+        if not cmake_mentions(root, rf"\badd_library\({name} ALIAS\b"):
+            sentences.append(f"no CMakeLists.txt has the target {name}")
+    packages = [arguments.split() for command, arguments in calls if command == "find_package"]
+    for words in (words for words in packages if words[:1] == ["tenon"]):
+        if version := next((word for word in words if re.fullmatch(r"[\d.]+", word)), None):
+            if not cmake_mentions(root, rf"^project\(tenon VERSION {re.escape(version)}\b"):
+                sentences.append(f"the project has not the version {version}")
+        config = Path(root, "src/host/tenonConfig.cmake.in").read_text(encoding="utf-8")
+        known = re.search(r"component MATCHES \"\^\(([\w|]+)\)", config)[1].split("|")
+        named = words[words.index("COMPONENTS") + 1 :] if "COMPONENTS" in words else []
+        sentences += [f"tenon has no component {word}" for word in named if word not in known]
     return sentences
+
+
+def option_pattern(name):
+    return rf"\b(option\({name}\b|set\({name}\b.*\bCACHE\b)"
+
+
+def cmake_mentions(root, pattern):
+    """Whether a CMakeLists.txt of the tree has a match."""
+    folders = [Path(root), *(Path(root, name) for name in ("src", "tests", "microbench"))]
+    files = [folders[0] / "CMakeLists.txt", *(path for folder in folders[1:] for path in folder.rglob("CMakeLists.txt"))]
+    return any(re.search(pattern, path.read_text(encoding="utf-8"), re.MULTILINE) for path in files if path.exists())
 
 
 def commands_of_workflow(text):
@@ -216,17 +248,12 @@ class Shell:
         for option, value in zip(words, words[1:]):
             if option == "--preset" and value not in known:
                 sentences.append(f"CMakePresets.json has no preset {value}")
-            if option == "--target" and not self.mentions(rf"\b{re.escape(value)}\b"):
+            if option == "--target" and not cmake_mentions(self.root, rf"\b{re.escape(value)}\b"):
                 sentences.append(f"no CMakeLists.txt has the target {value}")
         for name in (match[1] for word in words if (match := re.match(r"-D(TENON_\w+)", word))):
-            if not self.mentions(rf"\b(option\({name}\b|set\({name}\b.*\bCACHE\b)"):
+            if not cmake_mentions(self.root, option_pattern(name)):
                 sentences.append(f"no CMakeLists.txt has the option {name}")
         return sentences
-
-    def mentions(self, pattern):
-        folders = [self.root, *(self.root / name for name in ("src", "tests", "microbench"))]
-        files = [folders[0] / "CMakeLists.txt", *(path for folder in folders[1:] for path in folder.rglob("CMakeLists.txt"))]
-        return any(re.search(pattern, path.read_text(encoding="utf-8")) for path in files if path.exists())
 
     def check_pip(self, words):
         """./FOLDER[EXTRA] or NAME[EXTRA] @ ADDRESS#subdirectory=FOLDER, with a project of that name and extra in the folder."""

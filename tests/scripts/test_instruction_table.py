@@ -5,6 +5,7 @@ Tests of the column toolkit are skipped where PyPI does not answer and nothing i
 
 import csv
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from tenon_ptx import assemble, toolkits  # noqa: E402  (the line above makes it importable)
 from tenon_ptx.table import COLUMNS, form_of  # noqa: E402
-from tenon_sass.errors import BadInput  # noqa: E402
+from tenon_sass.errors import BadInput, NoTool  # noqa: E402
+from tenon_toolkit import fetch  # noqa: E402
 
 F16 = ["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c;", "ptx", "", "", "d=4xf32",
        "a=4xb32 b=2xb32 c=4xf32", "7.0", "12.4", "80: 1*HMMA.16816.F32; 120a: 1*HMMA.16816.F32"]
@@ -125,6 +127,63 @@ class InstructionTable(SmallTable):
         self.write([["fence.acquire.cta;", "ptx", "", "", "", "", "8.6", "12.8", ""]])
         self.assertEqual(self.run_script("--arch", "75", "89", "90").returncode, 0)
         self.assertEqual(self.sass(), ["90: nothing"])
+
+
+class ChosenPtxas(SmallTable):
+    """Where another CUDA version is installed than that which filled the table."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.installed = Path(folder.name, "ptxas")
+        self.install("13.5")
+
+    def install(self, version):
+        self.installed.write_text(f"#!/bin/sh\necho Cuda compilation tools, release {version}, V{version}.88\n")
+        self.installed.chmod(0o755)
+        patched = mock.patch.dict(os.environ, {"PATH": f"{self.installed.parent}:{os.environ['PATH']}"})
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def test_the_installed_one_is_taken_if_it_is_of_that_version(self):
+        self.install(assemble.CUDA_VERSION)
+        with mock.patch.object(fetch, "fetch", side_effect=AssertionError("fetches")):
+            self.assertEqual(toolkits.ptxas_of_the_table(), str(self.installed))
+
+    def test_else_that_of_pypi_is_taken(self):
+        self.write([[*F16[:8], "80-90: 1*HMMA.16816.F32"]])
+        done = self.run_script("--check", "--arch", "80", "90")
+        if done.returncode == 3:
+            self.skipTest(done.stderr.strip())
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, f"1 forms on 2 architectures agree with the table, by ptxas of CUDA {assemble.CUDA_VERSION}\n"), done.stderr)
+
+    def test_without_pypi_a_sentence_names_both_versions(self):
+        kept = Path(self.table.parent, "kept")
+        no_network = subprocess.CompletedProcess([], 1, "", "ERROR: No matching distribution found\n")
+        with mock.patch.object(fetch, "KEPT", kept), mock.patch.object(toolkits, "version_of", return_value="13.5"), \
+             mock.patch.object(subprocess, "run", return_value=no_network), self.assertRaises(NoTool) as refused:  # fmt: skip
+            toolkits.ptxas_of_the_table()
+        self.assertEqual(
+            str(refused.exception),
+            "the table is of the ptxas of CUDA 13.0, but that of CUDA 13.5 is installed, and pip could not install CUDA 13.0: "
+            "does the network reach PyPI? ERROR: No matching distribution found")
+        with mock.patch.object(fetch, "fetch", side_effect=NoTool("there is no pip")), \
+             mock.patch.object(toolkits, "find_ptxas", return_value=None):  # fmt: skip
+            with self.assertRaisesRegex(NoTool, "of CUDA 13.0, but none is installed, and there is no pip"):
+                toolkits.ptxas_of_the_table()
+
+    def test_the_one_that_is_named_is_taken_whatever_its_version(self):
+        done = self.run_script("--check", "--ptxas", "ptxas", "--arch", "80")
+        # It makes no cubin.
+        self.assertEqual(done.returncode, 2 if tools_here() else 3)
+        self.assertNotIn("fetching", done.stderr)
+
+    def test_a_program_that_is_no_ptxas_is_a_sentence(self):
+        self.installed.write_text("#!/bin/sh\necho hello\necho more\n")
+        with self.assertRaisesRegex(BadInput, "/ptxas does not say its version but: hello$"):
+            toolkits.ptxas_of_the_table()
 
 
 def toolkit(row, version):

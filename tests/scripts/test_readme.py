@@ -19,6 +19,8 @@ sys.dont_write_bytecode = True
 from tenon_docs import pages  # noqa: E402  (the lines above make it importable)
 
 README = ROOT / "README.md"
+# Pages for users beside them.
+OTHERS = ("src/gemm/BUILD_OPTIONS.md", "include/tenon/COMPILERS.md")
 # What VOCABULARY calls otherwise, as far as the words mean nothing else.
 PRIVATE_WORDS = re.compile(r"\b(slabs?|copy engine|eighths|by turns|hands? over|handed over)\b", re.IGNORECASE)
 
@@ -29,7 +31,7 @@ def readmes(root=ROOT):
 
 def checked_pages():
     """Whose code, words and scripts are checked: the pages for users and contributors."""
-    return readmes() + [pages.Page(path) for path in sorted((ROOT / ".github").glob("*.md"))]
+    return readmes() + [pages.Page(path) for path in (*sorted((ROOT / ".github").glob("*.md")), *(ROOT / name for name in OTHERS))]
 
 
 def host_folders(root=ROOT):
@@ -176,7 +178,7 @@ class Checker(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name).resolve() / "tree"
-        for place in ("folder", "tests/examples", "build", "scripts/cmake", ".tools", "work"):
+        for place in ("folder", "tests/examples", "src/host", "build", "scripts/cmake", ".tools", "work"):
             (self.root / place).mkdir(parents=True)
         self.write("folder/other.md", "# Other page\n\n## A `code`, and: more\n\n## Twice\n\n## Twice\n")
         self.write("folder/source.cpp", "one\ntwo\n")
@@ -184,7 +186,9 @@ class Checker(unittest.TestCase):
         self.write("build/CMakeCache.txt", "")
         self.write("build/README.md", "[broken](nothing)")
         self.write("CMakePresets.json", '{"configurePresets": [{"name": "release"}]}')
-        self.write("CMakeLists.txt", 'option(TENON_THIS "x" ON)\nset(TENON_THAT "80" CACHE STRING "y")\nadd_library(something)\n')
+        self.write("src/host/tenonConfig.cmake.in", '  if(NOT component MATCHES "^(headers|library)$")\n')
+        self.write("CMakeLists.txt", "project(tenon VERSION 0.2.0)\nadd_library(tenon::part ALIAS tenon_part)\n"
+                   'option(TENON_THIS "x" ON)\nset(TENON_THAT "80" CACHE STRING "y")\nadd_library(something)\n')  # fmt: skip
         self.write("scripts/cmake/TenonSass.cmake", 'function(tenon_add_sass_test s)\n"SPILL_FREE" "NAME;KERNEL" "EXPECT"\n')
         self.program("scripts/tool", "echo '  --good X  --goodness  -o'")
         self.write("scripts/not_executable", "")
@@ -278,6 +282,12 @@ class Checker(unittest.TestCase):
             ("cmake", "tenon_add_sass_tests(x)\n", "no module"),
             ("cmake", "tenon_add_sass_test(x KERNELS y)\n", "no argument KERNELS"),
             ("cmake", "include(TenonSas)\n", "no TenonSas.cmake"),
+            ("cmake", "set(TENON_THAT 90)\nadd_subdirectory(tenon)\ntarget_link_libraries(x PRIVATE tenon::part)\n", None),
+            ("cmake", "set(TENON_OTHER 90)\n", "no CMakeLists.txt has the option TENON_OTHER"),
+            ("cmake", "target_link_libraries(x PRIVATE tenon::par)\n", "no CMakeLists.txt has the target tenon::par"),
+            ("cmake", "find_package(tenon 0.2 REQUIRED COMPONENTS headers library)\nfind_package(tenon)\nfind_package(X 7)\n", None),
+            ("cmake", "find_package(tenon REQUIRED COMPONENTS headers librar)\n", "tenon has no component librar"),
+            ("cmake", "find_package(tenon 0.1 REQUIRED)\n", "the project has not the version 0.1"),
             ("yaml", "jobs: {a: {steps: [{uses: x}, {run: scripts/tool --good}]}}\n", None),
             ("yaml", "jobs: {a: {steps: [{run: scripts/tool --bad}]}}\n", "no --help shows --bad"),
             ("yaml", "variables: {A: b}\nc: {script: [tenon-tool --good, nvcc x.cu]}\n", None),

@@ -1,9 +1,11 @@
 // A kernel around a struct that comes as text when the program runs (an epilogue, a score function): NVRTC
 // compiles it, a folder keeps it for later runs, and the first launch loads it. Host code. Below:
-// compile.hpp, gemm/cuda_launcher.hpp.
+// compile.hpp, gemm/cuda_launcher.hpp, needs_cuda_12_8.hpp.
 #pragma once
 
 #include "tenon/needs_host.hpp"
+
+#include "tenon/jit/needs_cuda_12_8.hpp"
 
 #include <cuda_runtime_api.h>
 
