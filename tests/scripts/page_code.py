@@ -108,7 +108,7 @@ def _names_of_tenon(text, calls, root):
         if version := next((word for word in words if re.fullmatch(r"[\d.]+", word)), None):
             if not cmake_mentions(root, rf"^project\(tenon VERSION {re.escape(version)}\b"):
                 sentences.append(f"the project has not the version {version}")
-        config = Path(root, "src/host/tenonConfig.cmake.in").read_text(encoding="utf-8")
+        config = Path(root, "src/tenonConfig.cmake.in").read_text(encoding="utf-8")
         known = re.search(r"component MATCHES \"\^\(([\w|]+)\)", config)[1].split("|")
         named = words[words.index("COMPONENTS") + 1 :] if "COMPONENTS" in words else []
         sentences += [f"tenon has no component {word}" for word in named if word not in known]

@@ -186,7 +186,7 @@ class Checker(unittest.TestCase):
         self.write("build/CMakeCache.txt", "")
         self.write("build/README.md", "[broken](nothing)")
         self.write("CMakePresets.json", '{"configurePresets": [{"name": "release"}]}')
-        self.write("src/host/tenonConfig.cmake.in", '  if(NOT component MATCHES "^(headers|library)$")\n')
+        self.write("src/tenonConfig.cmake.in", '  if(NOT component MATCHES "^(headers|library)$")\n')
         self.write("CMakeLists.txt", "project(tenon VERSION 0.2.0)\nadd_library(tenon::part ALIAS tenon_part)\n"
                    'option(TENON_THIS "x" ON)\nset(TENON_THAT "80" CACHE STRING "y")\nadd_library(something)\n')  # fmt: skip
         self.write("scripts/cmake/TenonSass.cmake", 'function(tenon_add_sass_test s)\n"SPILL_FREE" "NAME;KERNEL" "EXPECT"\n')
