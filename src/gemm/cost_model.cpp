@@ -161,8 +161,9 @@ WgmmaEstimate parts_of_time(const Kernel& kernel, const Gemm& given, const Devic
   e.cluster_tiles = e.tiles_m / e.along_m * (e.tiles_n / e.along_n);
   if (!kernel.unaligned) {
     const auto ctas = static_cast<int>(std::min(e.cluster_tiles, e.clusters)) * kernel.cluster;
-    e.overlaps = overlap_pays(device, ctas, part_of_l2(problem.m + problem.n, problem, device) *
-                                                static_cast<double>(device.l2_bytes));
+    const double operand_bytes =
+        part_of_l2(problem.m + problem.n, problem, device) * static_cast<double>(device.l2_bytes);
+    e.overlaps = overlap_pays(device, ctas, operand_bytes);
   }
   // The loads of a k-tile where so many clusters load at once: they share the bytes of the L2 and of memory.
   const double memory = memory_of(device, c);
