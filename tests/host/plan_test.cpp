@@ -291,14 +291,14 @@ TEST(Plan, DoesNotSwapWhereCIsReadOrF32OrBBeginsUnaligned) {
   }
 }
 
-// The transposing copy reads 8 columns of C^T at a time, which the kernel computes from 8 columns of A. Of 65
+// The transposing copy reads 8 columns of C^T at a time, which the kernel computes from 8 columns of A. Of 129
 // columns, the last 7 of a chunk are not in A.
 TEST(Plan, DoesNotSwapWhereAEndsInsideEightColumns) {
   std::vector<Kernel> list = with_any_lda();
   list.push_back(test::kernel("nn", Copy::tma, 128, 128, column_major, column_major));
-  for (const auto& [m, swaps] : {std::pair{72, true}, {65, false}}) {
+  for (const auto& [m, swaps] : {std::pair{136, true}, {129, false}}) {
     Gemm p = problem(m, 32001, 4095);
-    p.a = {p.a.data, 72, column_major, Type::f16};
+    p.a = {p.a.data, 136, column_major, Type::f16};
     p.c.type = Type::f16;
     p.workspace = workspace;
     p.workspace_bytes = planned_workspace(list, p, h200);
