@@ -291,8 +291,8 @@ TEST(Plan, DoesNotSwapWhereCIsReadOrF32OrBBeginsUnaligned) {
   }
 }
 
-// The transposing copy reads 8 columns of C^T at a time, which the kernel computes from 8 columns of A. Of 129
-// columns, the last 7 of a chunk are not in A.
+// The transposing copy reads 8 columns of C^T at a time, which the kernel computes from 8 columns of A. Of
+// 129 columns, the last 7 of a chunk are not in A.
 TEST(Plan, DoesNotSwapWhereAEndsInsideEightColumns) {
   std::vector<Kernel> list = with_any_lda();
   list.push_back(test::kernel("nn", Copy::tma, 128, 128, column_major, column_major));
