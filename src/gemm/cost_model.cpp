@@ -42,10 +42,18 @@ double l2_work(const ConstMatrix& matrix, const CostParameters& c) noexcept {
                                             : c.sector_crossing;
 }
 
+// Of an operand of so many rows (columns), and of A and B together.
+double operand_bytes(std::int64_t extent, const Gemm& problem) noexcept {
+  return static_cast<double>(extent) * static_cast<double>(problem.k) *
+         static_cast<double>(bytes(problem.a.type));
+}
+double operand_bytes(const Gemm& problem) noexcept {
+  return operand_bytes(problem.m + problem.n, problem);
+}
+
 // The part of the L2 that an operand of so many rows (columns) fills.
 double part_of_l2(std::int64_t extent, const Gemm& problem, const DeviceDescription& device) noexcept {
-  return static_cast<double>(extent) * static_cast<double>(problem.k) *
-         static_cast<double>(bytes(problem.a.type)) / std::max(static_cast<double>(device.l2_bytes), 1.0);
+  return operand_bytes(extent, problem) / std::max(static_cast<double>(device.l2_bytes), 1.0);
 }
 
 // How far an operand that fills so much of the L2 is from an SM: from 0, where it is near, to 1.
@@ -161,9 +169,7 @@ WgmmaEstimate parts_of_time(const Kernel& kernel, const Gemm& given, const Devic
   e.cluster_tiles = e.tiles_m / e.along_m * (e.tiles_n / e.along_n);
   if (!kernel.unaligned) {
     const auto ctas = static_cast<int>(std::min(e.cluster_tiles, e.clusters)) * kernel.cluster;
-    const double operand_bytes =
-        part_of_l2(problem.m + problem.n, problem, device) * static_cast<double>(device.l2_bytes);
-    e.overlaps = overlap_pays(device, ctas, operand_bytes);
+    e.overlaps = overlap_pays(device, ctas, operand_bytes(problem));
   }
   // The loads of a k-tile where so many clusters load at once: they share the bytes of the L2 and of memory.
   const double memory = memory_of(device, c);
@@ -203,10 +209,8 @@ double wgmma_clocks(const WgmmaEstimate& e, const Kernel& kernel, const Gemm& gi
   if (kernel.partial_bytes != 0) {
     const auto tiles = static_cast<int>(e.cluster_tiles), all = static_cast<int>(e.clusters),
                k_tiles_of_tile = static_cast<int>(e.k_tiles);
-    const double operand_bytes =
-        part_of_l2(problem.m + problem.n, problem, device) * static_cast<double>(device.l2_bytes);
-    const StreamK division =
-        StreamK::of(tiles, all, k_tiles_of_tile, StreamK::exceeds_l2(operand_bytes, device.l2_bytes));
+    const StreamK division = StreamK::of(tiles, all, k_tiles_of_tile,
+                                         StreamK::exceeds_l2(operand_bytes(problem), device.l2_bytes));
     if (division.whole_tiles == tiles)
       return static_cast<double>(round_up_divide(tiles, all) - 1) * tile + last_tile;
     const int share = StreamK::share(tiles - division.whole_tiles, all, division.pieces);

@@ -105,6 +105,13 @@ class GpuTests(unittest.TestCase):
         self.assertEqual(self.run_pack("--seconds", 1, status=1), {"fails": "failed", "hangs": "did not end"})
         self.assertEqual((self.out / "fails.log").read_text(), "why\n")
 
+    def test_a_build_is_not_overwritten(self):
+        self.add("one", self.program("one", "true"))
+        self.packed()
+        (self.build / "CMakeCache.txt").touch()
+        done = self.call("run", self.pack, self.out)
+        self.assertEqual((done.returncode, done.stderr), (2, f"gpu_tests: {self.build} is a build, which the pack would overwrite: use ctest here\n"))
+
     def test_only_some(self):
         for name in ("one", "two"):
             self.add(name, self.program(name, "true"))

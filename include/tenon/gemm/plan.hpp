@@ -106,10 +106,9 @@ inline Status check_cluster_fits(const char* kernel, int ctas, const DeviceDescr
 }
 
 // Whether a launch of so many CTAs that loads so much of A and B should begin while what runs before it on
-// the stream ends. Mostly that gains the 0.6 us of its start. But a grid that leaves multiprocessors idle
-// begins on those that the grid before it left idle, and on others as they become free, and where it loads
-// much it takes up to 1.6 times as long, from the L2 as from memory; why is not known. Measured at 10,000
-// launches on an H200 (microbench/HISTORY.md).
+// the stream ends. Mostly that gains the 0.6 us of its start. But a grid that loads much, and has fewer CTAs
+// than the device has multiprocessors, takes up to 1.6 times as long when it overlaps, from the L2 as from
+// memory; why is not known. Measured at 10,000 launches on an H200 (microbench/HISTORY.md).
 inline bool overlap_pays(const DeviceDescription& device, int ctas, double operand_bytes) noexcept {
   return ctas > device.multiprocessors * 3 / 4 || operand_bytes < static_cast<double>(device.l2_bytes) / 3;
 }
