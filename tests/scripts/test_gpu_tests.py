@@ -73,15 +73,16 @@ class GpuTests(unittest.TestCase):
         shutil.rmtree(self.build)
         self.assertEqual(self.run_pack(), {"reads": "passed"})
 
-    def test_each_program_of_googletest_runs_once(self):
+    def test_each_program_of_googletest_runs_once_and_the_longest_in_parts(self):
         runs = self.folder / "runs"
         many = self.program("many", f'echo run >> {runs}; cat "${{1#--gtest_flagfile=}}" >> {runs}')
         for name in ("A.One", "A.Two"):
             self.add(name, many, f"--gtest_filter={name}", "--gtest_also_run_disabled_tests")
-        self.add("wide", self.program("wide", f"echo wide >> {runs}"), "--gtest_filter=*.*/wgmma_*")
+        self.add("wide", self.program("wide", f"echo $GTEST_SHARD_INDEX/$GTEST_TOTAL_SHARDS >> {runs}"), "--gtest_filter=*.*/wgmma_*")
         self.packed()
-        self.assertEqual(self.run_pack("--jobs", 1), {"many": "passed", "wide": "passed"})
-        self.assertEqual(runs.read_text(), "wide\nrun\n--gtest_filter=A.One:A.Two\n")
+        parts = {f"wide ({part} of 4)": "passed" for part in (1, 2, 3, 4)}
+        self.assertEqual(self.run_pack("--jobs", 1), {"many": "passed", **parts})
+        self.assertEqual(runs.read_text(), "0/4\n1/4\n2/4\n3/4\nrun\n--gtest_filter=A.One:A.Two\n")
 
     def test_the_sources_of_another_machine_are_this_checkout(self):
         source = self.folder / "elsewhere" / "tenon"
