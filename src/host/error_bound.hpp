@@ -105,11 +105,9 @@ struct DotProduct {
     sum += product;
     largest_prefix = std::max(largest_prefix, std::fabs(sum));
     largest_product = std::max(largest_product, aligned);
-    const double now = std::max(std::fabs(sum - before_), aligned);
-    if (now > in_chunk_) {
-      chunk_magnitudes += now - in_chunk_;
-      in_chunk_ = now;
-    }
+    const double now = std::max({std::fabs(sum - before_), aligned, in_chunk_});
+    chunk_magnitudes += now - in_chunk_;
+    in_chunk_ = now;
   }
 
  private:

@@ -3,6 +3,7 @@
 //
 // Quick is the subset for sanitizers. tests/host tests what the API promises besides numbers.
 #include <algorithm>
+#include <map>
 #include <random>
 #include <string>
 
@@ -96,13 +97,7 @@ TEST_P(GemmTest, TilesFittedToC) {
              beta};
       if (kernel().swap_ab) std::swap(c.m, c.n);
       c = with_output(c);
-      if (!writes(c.out)) return;
-      SCOPED_TRACE(::testing::PrintToString(c));
-      Product product(kernel(), c);
-      product.allocate_workspace();
-      if (!test::emulated()) product.problem.multiprocessors = 4 * kernel().cluster;  // else it has 4
-      product.run();
-      if (!HasFailure()) product.expect_right();
+      check_with_few_multiprocessors(c);
     };
     check_with(0, 64, Numbers::integers, Type::bf16, 0, 0);
     check_with(5, 130, Numbers::normals, Type::f32, 1, 1);
@@ -332,17 +327,15 @@ TEST_P(GemmTest, AdjacentTiles) {
 TEST_P(GemmTest, EdgeTiles) {
   if (kernel().instruction != Instruction::wgmma || kernel().unaligned)
     GTEST_SKIP() << "this kernel loads whole tiles";
-  DeviceDescription description;
-  ASSERT_TRUE(test::launcher().describe(&description));
-  const std::int64_t m = kernel().tile_m, n = kernel().tile_n, tiles = description.multiprocessors + 3;
+  const std::int64_t m = kernel().tile_m, n = kernel().tile_n, tiles = few_multiprocessors() + 3;
   const std::int64_t once_around = std::int64_t{kernel().stages} * kernel().split * kernel().tile_k;
   if (test::emulated()) {
     check(with_output({m + 3, n + 5, once_around + 1, Numbers::normals}));
     check(with_output({m + 11, n + 5, kernel().tile_k + 1, Numbers::normals}));
     return;
   }
-  check(with_output({3, tiles * n + 9, once_around + 1, Numbers::normals}));
-  check(with_output({tiles * m + 9, 3, once_around + 1, Numbers::normals}));
+  check_with_few_multiprocessors(with_output({3, tiles * n + 9, once_around + 1, Numbers::normals}));
+  check_with_few_multiprocessors(with_output({tiles * m + 9, 3, once_around + 1, Numbers::normals}));
   check(with_output({m + 3, 5 * n + 1, once_around - 1, Numbers::normals}));
 }
 
@@ -354,9 +347,7 @@ TEST_P(GemmTest, TailSplitK) {
       kernel().pingpong) {
     GTEST_SKIP() << "this kernel has no tail split-K";
   }
-  DeviceDescription description;
-  ASSERT_TRUE(test::launcher().describe(&description));
-  const std::int64_t clusters = description.multiprocessors / 2, m = kernel().tile_m, n = kernel().tile_n;
+  const std::int64_t m = kernel().tile_m, n = kernel().tile_n;
   const std::int64_t k = 17 * std::int64_t{kernel().tile_k} - 3;
   if (kernel().unaligned) {
     // Rows of A that begin on L2 lines, where the CTAs share B, and where they share A; rows that begin on 16
@@ -387,9 +378,10 @@ TEST_P(GemmTest, TailSplitK) {
     return;
   }
   check_both_numbers({3 * m - 7, 5 * n + 1, k});
+  const std::int64_t after_a_wave = (few_multiprocessors() + 2) * m - 3;  // pairs of CTAs share B
   for (const Type out : outputs()) {
-    check({2 * m * (clusters + 1) - 3, 9, k, Numbers::normals, out, 0, 0, 0, 0, 0, 2, 1});
-    check({2 * m * (clusters + 1) - 3, 8, k, Numbers::integers, out});
+    check_with_few_multiprocessors({after_a_wave, 9, k, Numbers::normals, out, 0, 0, 0, 0, 0, 2, 1});
+    check_with_few_multiprocessors({after_a_wave, 8, k, Numbers::integers, out});
   }
 }
 
@@ -398,9 +390,7 @@ TEST_P(GemmTest, TailSplitK) {
 // the kernel refuses.
 TEST_P(GemmTest, StreamK) {
   if (kernel().partial_bytes == 0) GTEST_SKIP() << "this kernel computes whole tiles";
-  DeviceDescription description;
-  ASSERT_TRUE(test::launcher().describe(&description));
-  const std::int64_t clusters = description.multiprocessors / kernel().cluster;
+  const std::int64_t clusters = few_multiprocessors() / kernel().cluster;
   const std::int64_t m = kernel().tile_m * std::int64_t{kernel().cluster / kernel().cluster_n},
                      n = kernel().tile_n * std::int64_t{kernel().cluster_n}, k = kernel().tile_k;
   if (test::emulated()) {
@@ -409,9 +399,11 @@ TEST_P(GemmTest, StreamK) {
   } else {
     for (const Type out : outputs()) {
       check({m - 3, n - 5, 33 * k - 3, Numbers::normals, out});
-      check({m * clusters / 2 + 3, 8, 40 * k, Numbers::normals, out, 0, 0, 0, 0, 0, 2, 1});
-      check({m * (clusters + clusters / 3) - 1, 8, 65 * k, Numbers::integers, out});
-      check({8, n * (clusters / 4), 100 * k + 1, Numbers::normals, out});
+      check({8, 9 * n, 100 * k + 1, Numbers::normals, out});
+      check_with_few_multiprocessors(
+          {m * clusters / 2 + 3, 8, 40 * k, Numbers::normals, out, 0, 0, 0, 0, 0, 2, 1});
+      check_with_few_multiprocessors({m * (clusters + 1) - 1, 8, 65 * k, Numbers::integers, out});
+      check_with_few_multiprocessors({8, n * clusters * 2, 50 * k + 1, Numbers::normals, out});
       if (HasFailure()) return;
     }
   }
@@ -429,9 +421,7 @@ TEST_P(GemmTest, StreamK) {
 // each time.
 TEST_P(GemmTest, Pingpong) {
   if (!kernel().pingpong) GTEST_SKIP() << "this kernel is cooperative";
-  DeviceDescription description;
-  ASSERT_TRUE(test::launcher().describe(&description));
-  const std::int64_t clusters = description.multiprocessors / kernel().cluster, m = kernel().tile_m + 1;
+  const std::int64_t clusters = few_multiprocessors() / kernel().cluster, m = kernel().tile_m + 1;
   const std::int64_t n = kernel().tile_n, k = kernel().tile_k, ring = kernel().stages;
   if (test::emulated()) {
     check(with_output({m, 2 * clusters * n + 1, (ring - 1) * k - 3, Numbers::normals, Type::bf16}));
@@ -441,8 +431,10 @@ TEST_P(GemmTest, Pingpong) {
   }
   for (const std::int64_t k_tiles : {std::int64_t{1}, ring - 1, ring, ring + 1}) {
     for (const int waves : {1, 2, 3}) {
-      check(with_output({2, waves * clusters * n - 3, k_tiles * k - 1, Numbers::normals}));
-      check(with_output({1, (waves * clusters + 1) * n, k_tiles * k, Numbers::integers, Type::f16}));
+      check_with_few_multiprocessors(
+          with_output({2, waves * clusters * n - 3, k_tiles * k - 1, Numbers::normals}));
+      check_with_few_multiprocessors(
+          with_output({1, (waves * clusters + 1) * n, k_tiles * k, Numbers::integers, Type::f16}));
       if (HasFatalFailure()) return;
     }
   }
@@ -476,19 +468,28 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
   if (test::emulated()) GTEST_SKIP() << "too large for the emulator";
   constexpr std::int64_t size = 4096, k = 2048;
   constexpr int launches = 4;
-  std::mt19937 random(9);
-  const std::size_t element = bytes(kernel().type);
-  std::vector<float> values(static_cast<std::size_t>(size * k));
-  const auto random_operand = [&](Type type) {
-    for (float& value : values) {  // in +-[0.5, 1); integers in +-[50, 100)
+  // In +-[0.5, 1); integers in +-[50, 100). The same for all kernels of a type.
+  static std::map<Type, std::vector<unsigned char>> operands;
+  const auto random_operand = [&](Type type) -> const std::vector<unsigned char>& {
+    std::vector<unsigned char>& elements = operands[type];
+    if (!elements.empty()) return elements;
+    std::mt19937 random(9);
+    std::vector<float> values(static_cast<std::size_t>(2 * size * k));  // A, B
+    for (float& value : values) {
       value = static_cast<float>(random() % 64 + 64) / (type == Type::s8 ? 1.28F : 128) *
               (random() % 2 == 0 ? 1.0F : -1.0F);
     }
-    std::vector<unsigned char> elements(values.size() * element);
+    elements.resize(values.size() * bytes(type));
     reference::encode(type, values.data(), values.size(), elements.data());
     return elements;
   };
-  const test::Buffer<unsigned char> a(random_operand(kernel().type)), b(random_operand(kernel().type_b));
+  const auto half_of = [](const std::vector<unsigned char>& elements, bool second) {
+    const auto middle = elements.begin() + static_cast<std::ptrdiff_t>(elements.size() / 2);
+    return second ? std::vector<unsigned char>(middle, elements.end())
+                  : std::vector<unsigned char>(elements.begin(), middle);
+  };
+  const test::Buffer<unsigned char> a(half_of(random_operand(kernel().type), false)),
+      b(half_of(random_operand(kernel().type_b), true));
   const Type out = writes(Type::f16) ? Type::f16 : outputs().front();
   const auto product = [&](std::int64_t ldc) {
     const test::Buffer<unsigned char> c(

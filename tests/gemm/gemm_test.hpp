@@ -105,16 +105,23 @@ class GemmTest : public DeviceTest, public ::testing::WithParamInterface<std::st
     return c;
   }
 
-  static void check(const Case& given) {
+  // With so few, small products give each CTA several tiles: all of the emulator's, or enough for four
+  // clusters.
+  static int few_multiprocessors() { return emulated() ? emulated_multiprocessors : 4 * kernel().cluster; }
+
+  // multiprocessors: that the call may use; 0: all.
+  static void check(const Case& given, int multiprocessors = 0) {
     const Case c = fitted(given);
     SCOPED_TRACE(::testing::PrintToString(c));
     if (!writes(c.out)) return;
     Product product(kernel(), c);
+    if (!emulated()) product.problem.multiprocessors = multiprocessors;
     // With a workspace a Copy::any kernel would run from aligned copies.
     if (kernel().copy != Copy::any) product.allocate_workspace();
     product.run();
     if (!HasFailure()) product.expect_right();
   }
+  static void check_with_few_multiprocessors(const Case& c) { check(c, few_multiprocessors()); }
   static void check_both_numbers(Case c) {
     for (const Numbers numbers : both_numbers) {
       c.numbers = numbers;

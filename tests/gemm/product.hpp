@@ -7,9 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,7 +55,21 @@ inline std::ostream& operator<<(std::ostream& out, const Case& c) {
 struct Operands {
   std::vector<float> a, b;
   std::vector<DotProduct> exact;
+
+  using Encoded = std::map<Type, std::vector<unsigned char>>;
+  mutable Encoded encoded_a = {}, encoded_b = {};  // of encoded()
 };
+
+// A or B as the device reads its elements, computed once.
+inline const std::vector<unsigned char>& encoded(const std::vector<float>& values, Type type,
+                                                 Operands::Encoded& kept) {
+  std::vector<unsigned char>& elements = kept[type];
+  if (elements.empty()) {
+    elements.resize(values.size() * bytes(type));
+    reference::encode(type, values.data(), values.size(), elements.data());
+  }
+  return elements;
+}
 
 // The nearest values that the type holds.
 inline void round_to(Type type, std::vector<float>& values) {
@@ -90,44 +106,77 @@ inline std::vector<DotProduct> exact_products(const std::vector<float>& a, const
   return exact;
 }
 
-// The operands are computed once for all kernels; of the large ones only the last are kept.
+// The operands are computed once for all kernels; those that were used last are kept, 1 GB of them.
 inline std::shared_ptr<const Operands> operands_of(const Case& c, Type type_a, Type type_b) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 30;
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Numbers, Type, Type>;
-  static std::map<Key, std::shared_ptr<const Operands>> kept;
-  static Key last_large;
+  struct Kept {
+    Key key;
+    std::shared_ptr<const Operands> operands;
+  };
+  static std::list<Kept> kept;  // the last used first
+  static std::size_t kept_bytes = 0;
   // Small integers are the same in every type.
   const bool same = c.numbers == Numbers::integers;
   const Key key{c.m, c.n, c.k, c.numbers, same ? Type::f16 : type_a, same ? Type::f16 : type_b};
-  if (const auto found = kept.find(key); found != kept.end()) return found->second;
+  const auto found = std::find_if(kept.begin(), kept.end(), [&](const Kept& one) { return one.key == key; });
+  if (found != kept.end()) {
+    kept.splice(kept.begin(), kept, found);
+    return kept.front().operands;
+  }
   Operands operands{
       random_numbers(c.m * c.k, c.numbers, type_a, 1), random_numbers(c.n * c.k, c.numbers, type_b, 2), {}};
   operands.exact = exact_products(operands.a, operands.b, c.m, c.n, c.k);
-  if (c.m * c.n > 300000) {
-    kept.erase(last_large);
-    last_large = key;
+  kept.push_front({key, std::make_shared<const Operands>(std::move(operands))});
+  const auto bytes_of = [](const Operands& x) {  // encoded too
+    return 2 * (x.a.size() + x.b.size()) * sizeof(float) + x.exact.size() * sizeof(DotProduct);
+  };
+  kept_bytes += bytes_of(*kept.front().operands);
+  while (kept_bytes > most_bytes && kept.size() > 1) {
+    kept_bytes -= bytes_of(*kept.back().operands);
+    kept.pop_back();
   }
-  return kept[key] = std::make_shared<const Operands>(std::move(operands));
+  return kept.front().operands;
 }
 
 // An operand in memory: `extent` vectors of k elements if k is contiguous, else k vectors of `extent`. The
-// bytes between the vectors are 0xff: NaN in every type that has one. values: with k contiguous.
-inline std::vector<unsigned char> in_memory(const std::vector<float>& values, std::int64_t extent,
+// bytes between the vectors are 0xff: NaN in every type that has one. elements: with k contiguous.
+inline std::vector<unsigned char> in_memory(const std::vector<unsigned char>& elements, std::int64_t extent,
                                             std::int64_t k, Type type, bool k_contiguous, std::int64_t ld,
                                             std::int64_t shift) {
   const std::size_t element = bytes(type);
-  std::vector<unsigned char> elements(values.size() * element);
-  reference::encode(type, values.data(), values.size(), elements.data());
   const std::int64_t vectors = k_contiguous ? extent : k, length = k_contiguous ? k : extent;
   std::vector<unsigned char> memory(static_cast<std::size_t>(shift + (vectors - 1) * ld + length) * element,
                                     0xff);
-  for (std::int64_t v = 0; v < vectors; ++v) {
-    for (std::int64_t i = 0; i < length; ++i) {
-      std::memcpy(&memory[static_cast<std::size_t>(shift + v * ld + i) * element],
-                  &elements[static_cast<std::size_t>(k_contiguous ? v * k + i : i * k + v) * element],
-                  element);
-    }
+  const auto vector = [&](std::int64_t v) {
+    return &memory[static_cast<std::size_t>(shift + v * ld) * element];
+  };
+  if (k_contiguous) {
+    const std::size_t row_bytes = static_cast<std::size_t>(k) * element;
+    for (std::int64_t v = 0; v < vectors && k > 0; ++v)
+      std::memcpy(vector(v), &elements[static_cast<std::size_t>(v) * row_bytes], row_bytes);
+    return memory;
   }
+  const auto transpose = [&](auto number) {
+    for (std::int64_t v = 0; v < vectors; ++v) {
+      for (std::int64_t i = 0; i < length; ++i) {
+        std::memcpy(vector(v) + static_cast<std::size_t>(i) * sizeof number,
+                    &elements[static_cast<std::size_t>(i * k + v) * sizeof number], sizeof number);
+      }
+    }
+  };
+  element == 1   ? transpose(std::uint8_t{})
+  : element == 2 ? transpose(std::uint16_t{})
+  : element == 4 ? transpose(std::uint32_t{})
+                 : transpose(std::uint64_t{});
   return memory;
+}
+
+inline std::vector<unsigned char> in_memory(const std::vector<float>& values, std::int64_t extent,
+                                            std::int64_t k, Type type, bool k_contiguous, std::int64_t ld,
+                                            std::int64_t shift) {
+  Operands::Encoded elements;
+  return in_memory(encoded(values, type, elements), extent, k, type, k_contiguous, ld, shift);
 }
 
 // Rows (or columns) of a matrix so far apart that their byte offsets exceed 32 bits. On a GPU that takes 4.3
@@ -191,12 +240,15 @@ class Product {
     const bool a_rows = kernel.a_order == row_major, b_columns = kernel.b_order == column_major;
     const std::int64_t lda = ld_of(a_rows ? c.k : c.m, c.pad_a), ldb = ld_of(b_columns ? c.k : c.n, c.pad_b);
     const std::int64_t shift = elements(c.shift_ab);
-    a_.emplace(in_memory(operands_->a, c.m, c.k, kernel.type, a_rows, lda, shift));
-    b_.emplace(in_memory(operands_->b, c.n, c.k, kernel.type_b, b_columns, ldb, shift));
+    a_.emplace(in_memory(encoded(operands_->a, kernel.type, operands_->encoded_a), c.m, c.k, kernel.type,
+                         a_rows, lda, shift));
+    b_.emplace(in_memory(encoded(operands_->b, kernel.type_b, operands_->encoded_b), c.n, c.k, kernel.type_b,
+                         b_columns, ldb, shift));
 
     ldc_ = static_cast<std::size_t>(c.n + c.pad_c);
     c_first_ = guard + static_cast<std::size_t>(c.shift_c);
-    old_ = random_numbers(c.m * c.n, c.numbers, c.out, 3);
+    old_ = c.beta == 0.0F ? std::vector<float>(static_cast<std::size_t>(c.m * c.n))  // unused
+                          : random_numbers(c.m * c.n, c.numbers, c.out, 3);
     c_before_.assign((c_first_ + static_cast<std::size_t>(c.m) * ldc_ + guard) * bytes(c.out), 0xff);
     if (c.beta != 0.0F) {
       for (std::int64_t row = 0; row < c.m; ++row) {
@@ -272,13 +324,14 @@ class Product {
   // The same for a result that was read before, or that a test made up.
   template <class Number>
   void expect_right(const std::vector<Number>& found) const {
-    std::vector<float> wanted(found.size());  // rounded to the output type; of integers only
-    for (std::size_t i = 0; i < found.size(); ++i) wanted[i] = static_cast<float>(exact(i));
+    const bool integers = case_.numbers == Numbers::integers || case_.out == Type::s32;
+    std::vector<float> wanted(integers ? found.size() : 0);  // rounded to the output type
+    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = static_cast<float>(exact(i));
     round_to(case_.out, wanted);
     const double alpha = static_cast<double>(case_.alpha), beta = static_cast<double>(case_.beta);
     ErrorStatistics statistics(case_.m, case_.n, problem, case_.k, case_.out, alpha, beta);
     for (std::size_t i = 0; i < found.size(); ++i) {
-      if (case_.numbers == Numbers::integers || case_.out == Type::s32) {
+      if (integers) {
         ASSERT_EQ(found[i], static_cast<Number>(wanted[i])) << where(i);
         continue;
       }
