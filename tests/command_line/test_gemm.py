@@ -508,7 +508,8 @@ class OnTheGpu(OnADevice):
             if "_rounded" in name:  # operands of f32, which it rounds
                 types = ("--precision", type_)
             else:
-                of_c = {"s8": "f16" if "_fused" in name else "s32", "f64": "f64"}.get(type_, "f16")
+                fused = "_fused" in name
+                of_c = {"s8": "f16" if fused else "s32", "f64": "f64", "bf16": "bf16" if fused else "f16"}.get(type_, "f16")
                 types = ("--type", type_, "--type-b", type_b or type_, "--out-type", of_c, "--accumulate", accumulate)
             promote = ("--promote",) if "_promoted" in name else ()
             return run("gemm", "--m", 264, "--n", 136, "--k", 200, "--kernel", name, "--layout", layout, *types, *promote,

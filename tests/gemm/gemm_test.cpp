@@ -296,15 +296,18 @@ TEST_P(GemmTest, UnalignedOperandsWithoutWorkspace) {
   EXPECT_TRUE(product.c_is_untouched());
 }
 
-// Some CTAs compute more than one tile: a persistent grid has fewer CTAs than tiles.
+// Some CTAs compute more than one tile: a persistent grid has fewer CTAs than tiles. With two columns of
+// tiles, with one, and with one row.
 TEST_P(GemmTest, MoreTilesThanCtas) {
+  const std::int64_t m = kernel().tile_m, n = kernel().tile_n;
+  const std::int64_t rows_of_tiles = few_multiprocessors() / 2 + (test::emulated() ? 1 : 3);
+  check_with_few_multiprocessors(with_output({rows_of_tiles * m - 3, n + 5, 17}));
+  if (test::emulated()) return;
   DeviceDescription description;
   ASSERT_TRUE(test::launcher().describe(&description));
-  const int multiprocessors = description.multiprocessors;
-  const std::int64_t rows_of_tiles = multiprocessors / 2 + (test::emulated() ? 1 : 3);
-  check(with_output({rows_of_tiles * kernel().tile_m - 3, kernel().tile_n + 5, 17}));
-  if (test::emulated()) return;
-  check(with_output({5, (multiprocessors + 3) * std::int64_t{kernel().tile_n} + 1, kernel().tile_k + 1}));
+  const std::int64_t tiles = description.multiprocessors + 3;
+  check(with_output({tiles * m - 3, 5, 17}));
+  check(with_output({5, tiles * n + 1, kernel().tile_k + 1}));
 }
 
 // Two whole tiles and an edge tile beside each other, with C aligned for the widest stores: each column is
@@ -491,36 +494,39 @@ TEST_P(GemmTest, LargeProductsDoNotDependOnTheLeadingDimensionOfC) {
   const test::Buffer<unsigned char> a(half_of(random_operand(kernel().type), false)),
       b(half_of(random_operand(kernel().type_b), true));
   const Type out = writes(Type::f16) ? Type::f16 : outputs().front();
-  const auto product = [&](std::int64_t ldc) {
-    const test::Buffer<unsigned char> c(
-        std::vector<unsigned char>(static_cast<std::size_t>(size * ldc) * bytes(out)));
-    Gemm problem;
-    problem.m = problem.n = size;
-    problem.k = k;
-    const auto ld = [&](Order order, Order k_contiguous) { return order == k_contiguous ? k : size; };
-    problem.a = ConstMatrix(a.get(), ld(kernel().a_order, row_major), kernel().a_order, kernel().type);
-    problem.b = ConstMatrix(b.get(), ld(kernel().b_order, column_major), kernel().b_order, kernel().type_b);
+  Gemm problem;
+  problem.m = problem.n = size;
+  problem.k = k;
+  const auto ld = [&](Order order, Order k_contiguous) { return order == k_contiguous ? k : size; };
+  problem.a = ConstMatrix(a.get(), ld(kernel().a_order, row_major), kernel().a_order, kernel().type);
+  problem.b = ConstMatrix(b.get(), ld(kernel().b_order, column_major), kernel().b_order, kernel().type_b);
+  problem.accumulate = kernel().accumulate;
+  problem.promote = kernel().promotes;
+  problem.kernel = kernel().name.c_str();
+  const auto memory_of = [&](std::int64_t ldc) {
+    return std::vector<unsigned char>(static_cast<std::size_t>(size * ldc) * bytes(out));
+  };
+  static std::vector<unsigned char> wanted, found;  // of all kernels: new memory costs more than the products
+  const test::Buffer<unsigned char> dense(memory_of(size)), padded(memory_of(size + 1));
+  const auto run = [&](const test::Buffer<unsigned char>& c, std::int64_t ldc,
+                       std::vector<unsigned char>* result) {
     problem.c = Matrix(c.get(), ldc, out);
-    problem.accumulate = kernel().accumulate;
-    problem.promote = kernel().promotes;
-    problem.kernel = kernel().name.c_str();
     problem.workspace_bytes = workspace_size(problem);
     const test::Buffer<unsigned char> workspace(std::vector<unsigned char>(problem.workspace_bytes + 1));
     problem.workspace = workspace.get();
     const Status status = gemm(problem);
     EXPECT_TRUE(status) << status.message();
-    const std::vector<unsigned char> memory = c.read();
-    const auto row_bytes = static_cast<std::size_t>(size) * bytes(out);
-    std::vector<unsigned char> dense(static_cast<std::size_t>(size) * row_bytes);
-    for (std::int64_t row = 0; row < size; ++row) {
-      std::copy_n(&memory[static_cast<std::size_t>(row * ldc) * bytes(out)], row_bytes,
-                  &dense[static_cast<std::size_t>(row) * row_bytes]);
-    }
-    return dense;
+    c.read(result);
   };
-  const std::vector<unsigned char> wanted = product(size);
+  run(dense, size, &wanted);
+  const std::size_t row_bytes = static_cast<std::size_t>(size) * bytes(out);
   for (int launch = 0; launch < launches; ++launch) {
-    ASSERT_TRUE(product(size + 1) == wanted) << "launch " << launch;
+    run(padded, size + 1, &found);
+    for (std::size_t row = 0; row < static_cast<std::size_t>(size); ++row) {
+      const unsigned char* const in_found = &found[row * (row_bytes + bytes(out))];
+      ASSERT_TRUE(std::equal(in_found, in_found + row_bytes, &wanted[row * row_bytes]))
+          << "row " << row << " of launch " << launch;
+    }
   }
 }
 

@@ -295,32 +295,16 @@ class Product {
   bool c_is_untouched() const { return memory_of_c() == c_before_; }
 
   // The elements of C, dense.
-  std::vector<float> result() const {
-    const std::vector<unsigned char> memory = memory_of_c();
-    std::vector<float> values(old_.size());
-    for (std::int64_t row = 0; row < case_.m; ++row) {
-      reference::decode(case_.out, &memory[at(row)], static_cast<std::size_t>(case_.n),
-                        &values[static_cast<std::size_t>(row * case_.n)]);
-    }
-    return values;
-  }
+  std::vector<float> result() const { return result_in(memory_of_c()); }
 
   // The same of an f64 C, all 53 bits.
-  std::vector<double> result_f64() const {
-    const std::vector<unsigned char> memory = memory_of_c();
-    std::vector<double> values(old_.size());
-    for (std::int64_t row = 0; row < case_.m; ++row) {
-      std::memcpy(&values[static_cast<std::size_t>(row * case_.n)], &memory[at(row)],
-                  static_cast<std::size_t>(case_.n) * sizeof(double));
-    }
-    return values;
-  }
+  std::vector<double> result_f64() const { return result_f64_in(memory_of_c()); }
 
   void expect_right() const {
-    expect_surroundings_untouched();
-    case_.out == Type::f64 ? expect_right(result_f64()) : expect_right(result());
+    const std::vector<unsigned char> memory = memory_of_c();
+    expect_surroundings_untouched(memory);
+    case_.out == Type::f64 ? expect_right(result_f64_in(memory)) : expect_right(result_in(memory));
   }
-
   // The same for a result that was read before, or that a test made up.
   template <class Number>
   void expect_right(const std::vector<Number>& found) const {
@@ -368,8 +352,23 @@ class Product {
     const std::size_t n = static_cast<std::size_t>(case_.n);
     return "C(" + std::to_string(i / n) + ", " + std::to_string(i % n) + ")";
   }
-  void expect_surroundings_untouched() const {
-    std::vector<unsigned char> memory = memory_of_c();
+  std::vector<float> result_in(const std::vector<unsigned char>& memory) const {
+    std::vector<float> values(old_.size());
+    for (std::int64_t row = 0; row < case_.m; ++row) {
+      reference::decode(case_.out, &memory[at(row)], static_cast<std::size_t>(case_.n),
+                        &values[static_cast<std::size_t>(row * case_.n)]);
+    }
+    return values;
+  }
+  std::vector<double> result_f64_in(const std::vector<unsigned char>& memory) const {
+    std::vector<double> values(old_.size());
+    for (std::int64_t row = 0; row < case_.m; ++row) {
+      std::memcpy(&values[static_cast<std::size_t>(row * case_.n)], &memory[at(row)],
+                  static_cast<std::size_t>(case_.n) * sizeof(double));
+    }
+    return values;
+  }
+  void expect_surroundings_untouched(std::vector<unsigned char> memory) const {
     for (std::int64_t row = 0; row < case_.m; ++row) {
       std::memcpy(&memory[at(row)], &c_before_[at(row)],
                   static_cast<std::size_t>(case_.n) * bytes(case_.out));

@@ -42,8 +42,8 @@ class GpuTests(unittest.TestCase):
         environment = {**os.environ, "PATH": path} if path else None
         return subprocess.run([sys.executable, "-B", SCRIPT, *map(str, arguments)], capture_output=True, text=True, check=False, env=environment)
 
-    def packed(self):
-        done = self.call("pack", self.build, self.pack)
+    def packed(self, *options):
+        done = self.call("pack", self.build, self.pack, *options)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         return done.stdout
 
@@ -131,6 +131,10 @@ class GpuTests(unittest.TestCase):
         self.packed()
         self.assertEqual(self.run_pack("--only", "t*"), {"two": "passed"})
         done = self.call("run", self.pack, self.out, "--only", "three")
+        self.assertEqual((done.returncode, done.stderr), (2, "gpu_tests: no test's name is like 'three'\n"))
+        self.packed("--only", "t*")
+        self.assertEqual(self.run_pack(), {"two": "passed"})
+        done = self.call("pack", self.build, self.pack, "--only", "three")
         self.assertEqual((done.returncode, done.stderr), (2, "gpu_tests: no test's name is like 'three'\n"))
 
     def test_under_compute_sanitizer_too(self):

@@ -100,10 +100,14 @@ class Buffer {
     ASSERT_TRUE(status) << status.message();
   }
   std::vector<T> read() const {
-    std::vector<T> values(count_);
-    const Status status = device()->download(values.data(), data_, count_ * sizeof(T));
-    EXPECT_TRUE(status) << status.message();
+    std::vector<T> values;
+    read(&values);
     return values;
+  }
+  void read(std::vector<T>* values) const {
+    values->resize(count_);
+    const Status status = device()->download(values->data(), data_, count_ * sizeof(T));
+    EXPECT_TRUE(status) << status.message();
   }
 
  private:
