@@ -113,13 +113,14 @@ class GemmTest : public DeviceTest, public ::testing::WithParamInterface<std::st
   // clusters.
   static int few_multiprocessors() { return emulated() ? emulated_multiprocessors : 4 * kernel().cluster; }
 
-  // multiprocessors: that the call may use; 0: all.
+  // multiprocessors: that the call may use; 0: all. Kernels with a CTA for each tile take no limit.
   static void check(const Case& given, int multiprocessors = 0) {
     const Case c = fitted(given);
     SCOPED_TRACE(::testing::PrintToString(c));
     if (!writes(c.out)) return;
     Product product(kernel(), c);
-    if (!emulated()) product.problem.multiprocessors = multiprocessors;
+    if (!emulated() && kernel().instruction == Instruction::wgmma)
+      product.problem.multiprocessors = multiprocessors;
     // With a workspace a Copy::any kernel would run from aligned copies.
     if (kernel().copy != Copy::any) product.allocate_workspace();
     product.run();

@@ -32,10 +32,10 @@ class GpuTests(unittest.TestCase):
         path.chmod(0o755)
         return path
 
-    def add(self, name, program, *arguments, level="L4", environment=""):
+    def add(self, name, program, *arguments, level="L4", environment="", alone=False):
         words = " ".join(f'"{word}"' for word in (program, *arguments))
-        set_environment = f' ENVIRONMENT "{environment}"' if environment else ""
-        self.tests.append(f'add_test({name} {words})\nset_tests_properties({name} PROPERTIES LABELS {level}{set_environment})\n')
+        more = (f' ENVIRONMENT "{environment}"' if environment else "") + (" RUN_SERIAL TRUE" if alone else "")
+        self.tests.append(f'add_test({name} {words})\nset_tests_properties({name} PROPERTIES LABELS {level}{more})\n')
         (self.build / "CTestTestfile.cmake").write_text("".join(self.tests))
 
     def call(self, *arguments, path=None):
@@ -99,7 +99,8 @@ class GpuTests(unittest.TestCase):
     def test_the_sources_of_another_machine_are_this_checkout(self):
         source = self.folder / "elsewhere" / "tenon"
         listed = {"build": str(self.build), "source": str(source),
-                  "tests": [{"name": "reads", "command": ["test", "-e", f"{source}/scripts/gpu_tests"], "environment": [], "folder": str(self.build)}]}  # fmt: skip
+                  "tests": [{"name": "reads", "command": ["test", "-e", f"{source}/scripts/gpu_tests"], "environment": [], "folder": str(self.build),
+                             "alone": False}]}  # fmt: skip
         with tarfile.open(self.pack, "w:xz") as tar:
             text = json.dumps(listed).encode()
             member = tarfile.TarInfo("gpu_tests.json")
@@ -124,6 +125,15 @@ class GpuTests(unittest.TestCase):
         (self.build / "CMakeCache.txt").touch()
         done = self.call("run", self.pack, self.out)
         self.assertEqual((done.returncode, done.stderr), (2, f"gpu_tests: {self.build} is a build, which the pack would overwrite: use ctest here\n"))
+
+    def test_what_times_something_runs_last_and_alone(self):
+        runs = self.folder / "runs"
+        for name in ("first", "second"):
+            self.add(name, self.program(name, f"echo begin >> {runs}; sleep 0.2; echo end >> {runs}"), alone=True)
+        self.add("other", self.program("other", f"sleep 0.5; echo other >> {runs}"))
+        self.packed()
+        self.assertEqual(self.run_pack("--jobs", 3), {name: "passed" for name in ("first", "second", "other")})
+        self.assertEqual(runs.read_text().split(), ["other", "begin", "end", "begin", "end"])
 
     def test_only_some(self):
         for name in ("one", "two"):
