@@ -153,6 +153,12 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
+ChoiceRecord record_in(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return read_choice_record(text.str());
+}
+
 std::vector<ChoiceRecord> committed(const Machine& machine) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry :
@@ -161,9 +167,7 @@ std::vector<ChoiceRecord> committed(const Machine& machine) {
   std::sort(files.begin(), files.end());
   std::vector<ChoiceRecord> records;
   for (const std::filesystem::path& file : files) {
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    records.push_back(read_choice_record(text.str()));
+    records.push_back(record_in(file));
     EXPECT_EQ("choices_" + std::to_string(records.back().seed) + ".json", file.filename().string());
   }
   return records;
@@ -227,6 +231,47 @@ TEST_P(ChoiceRegret, RecordsAreLargeEnoughAndOfTheirSeeds) {
     }
   }
   EXPECT_GE(problems, 2500U);
+}
+
+double percentile_95(std::vector<Regret> regrets) {
+  const auto at = regrets.begin() + static_cast<std::ptrdiff_t>(regrets.size() * 95 / 100);
+  std::nth_element(regrets.begin(), at, regrets.end(),
+                   [](const Regret& a, const Regret& b) { return a.ratio < b.ratio; });
+  return at->ratio;
+}
+
+const std::filesystem::path results_of_h200 = std::filesystem::path(TENON_RESULTS) / h200.folder;
+
+// A record that nothing was fitted to.
+TEST(ChoiceRegretUnseen, IsWithinTheLimits) {
+  const std::vector<Judged> unseen = judged({record_in(results_of_h200 / "unseen_105.json")});
+  std::vector<Regret> all;
+  for (const Limits& limit : h200.limits) {
+    const Regrets of_group = regrets_of_group(unseen, limit.group);
+    all.insert(all.end(), of_group.regrets.begin(), of_group.regrets.end());
+    EXPECT_LE(of_group.unknown.size(), of_group.regrets.size() / 10) << limit.group;
+  }
+  EXPECT_GE(all.size(), 700U);
+  EXPECT_LE(geometric_mean(all), 1.025);  // 1.023
+  EXPECT_LE(percentile_95(all), 1.095);   // 1.089
+}
+
+// The same products on another machine, hours later: even a choice by the times of all kernels costs
+// something. What a regret can be expected to reach is above that.
+TEST(ChoiceRegretMeasuredTwice, IsNotZeroForTheKernelThatWasFastestOnce) {
+  const ChoiceRecord once = record_in(results_of_h200 / "choices_103.json"),
+                     again = record_in(results_of_h200 / "again_103.json");
+  std::map<std::string, std::string> fastest_once;
+  for (const ChoiceTimes& times : once.problems) fastest_once[describe(times.problem)] = fastest(times).name;
+  std::vector<Regret> all;
+  for (const Limits& limit : h200.limits) {
+    const Regrets of_group = regrets_of(
+        again, limit.group, [&](const ChoiceTimes& times) { return fastest_once[describe(times.problem)]; });
+    all.insert(all.end(), of_group.regrets.begin(), of_group.regrets.end());
+  }
+  EXPECT_GE(all.size(), 600U);
+  EXPECT_NEAR(geometric_mean(all), 1.0083, 0.0005);
+  EXPECT_NEAR(percentile_95(all), 1.051, 0.002);
 }
 
 // A record in which the choice is the fastest kernel, and others that deviate from it, show that
