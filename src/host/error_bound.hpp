@@ -99,21 +99,22 @@ struct DotProduct {
     if (left_ == 0) {
       left_ = promoted_chunk;
       before_ = sum;
+      chunks_before_ = chunk_magnitudes;
       in_chunk_ = 0.0;
     }
     --left_;
     sum += product;
     largest_prefix = std::max(largest_prefix, std::fabs(sum));
     largest_product = std::max(largest_product, aligned);
-    const double now = std::max({std::fabs(sum - before_), aligned, in_chunk_});
-    chunk_magnitudes += now - in_chunk_;
-    in_chunk_ = now;
+    const double now = std::max(std::fabs(sum - before_), aligned);
+    in_chunk_ = std::max(in_chunk_, now);
+    chunk_magnitudes = chunks_before_ + in_chunk_;
   }
 
  private:
-  // The products that the chunk still takes, the sum before it, its part of chunk_magnitudes.
+  // The products that the chunk still takes; the sum and chunk_magnitudes before it, and its own magnitude.
   int left_ = 0;
-  double before_ = 0.0, in_chunk_ = 0.0;
+  double before_ = 0.0, chunks_before_ = 0.0, in_chunk_ = 0.0;
 };
 
 // The least normal number of fp8; of other types 0.

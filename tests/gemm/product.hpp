@@ -106,7 +106,7 @@ inline std::vector<DotProduct> exact_products(const std::vector<float>& a, const
   return exact;
 }
 
-// The operands are computed once for all kernels; those that were used last are kept, 1 GB of them.
+// Computed once for all kernels. The most recently used operands are kept, up to 1 GB.
 inline std::shared_ptr<const Operands> operands_of(const Case& c, Type type_a, Type type_b) {
   constexpr std::size_t most_bytes = std::size_t{1} << 30;
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Numbers, Type, Type>;
@@ -305,6 +305,7 @@ class Product {
     expect_surroundings_untouched(memory);
     case_.out == Type::f64 ? expect_right(result_f64_in(memory)) : expect_right(result_in(memory));
   }
+
   // The same for a result that was read before, or that a test made up.
   template <class Number>
   void expect_right(const std::vector<Number>& found) const {

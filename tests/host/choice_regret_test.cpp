@@ -256,8 +256,8 @@ TEST(ChoiceRegretUnseen, IsWithinTheLimits) {
   EXPECT_LE(percentile_95(all), 1.095);   // 1.089
 }
 
-// The same products on another machine, hours later: even a choice by the times of all kernels costs
-// something. What a regret can be expected to reach is above that.
+// The same products five hours later: even a choice by the times of all kernels costs something, and a choice
+// by a model costs more.
 TEST(ChoiceRegretMeasuredTwice, IsNotZeroForTheKernelThatWasFastestOnce) {
   const ChoiceRecord once = record_in(results_of_h200 / "choices_103.json"),
                      again = record_in(results_of_h200 / "again_103.json");

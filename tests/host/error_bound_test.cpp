@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -119,6 +120,15 @@ TEST(ErrorBound, AddsUpTheMagnitudesOfChunks) {
   const double known = accumulation_bound(dot, 129, summation);
   dot.chunk_magnitudes = 0.0;
   EXPECT_GT(accumulation_bound(dot, 129, summation), known);
+}
+
+TEST(ErrorBound, IsInfiniteFromAnInfiniteProductOn) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  DotProduct dot;
+  for (const double product : {1.0, infinity, 2.0, infinity}) dot.add(product);
+  EXPECT_EQ(dot.sum, infinity);
+  EXPECT_EQ(dot.chunk_magnitudes, infinity);
+  EXPECT_EQ(accumulation_bound(dot, 4, {Type::e4m3, Type::f32, true}), infinity);
 }
 
 // From k = 2976 on the arithmetic of fp8 permits an error as large as the result: C = 0 would be right.
