@@ -37,6 +37,17 @@ TENSOR = re.compile(r"^(HMMA|IMMA|BMMA|DMMA|QMMA|OMMA|[HIBQ]GMMA|UTC\w*MMA)\b")
 REPAIR = re.compile(r"^(CALL|SHFL|F2FP|HADD2|FADD|FMUL|FFMA|DFMA)\b")
 
 
+def parts(names, kind):
+    """(".v4", "{a0, a1, a2, a3}", index of a0) of each access of at most 16 bytes. Access by access of one register, ptxas takes
+    twice as long for the 128 registers of a wgmma. Few registers come one by one: from pairs ptxas makes other code of some forms."""
+    most, at = {"32": 4, "64": 2}.get(kind[-2:], 1) if len(names) >= 8 else 1, 0
+    while at < len(names):
+        size = next(n for n in (4, 2, 1) if n <= min(most, len(names) - at))
+        chosen = ", ".join(names[at : at + size])
+        yield (f".v{size}", f"{{{chosen}}}", at) if size > 1 else ("", chosen, at)
+        at += size
+
+
 def declare(operand, place, store):
     """(PTX lines that declare and load the operand or store it, its text in the instruction)."""
     kind = operand.kind
@@ -45,22 +56,22 @@ def declare(operand, place, store):
     if kind == "param":
         return [], "map_parameter"
     names = [f"{operand.name}{i}" for i in range(operand.count)] if operand.count else [operand.name]
-    lines = []
-    for i, name in enumerate(names):
-        memory = f"[memory+{512 * place + 16 * i}]"
-        lines.append(f".reg .{kind} {name};")
-        if kind == "pred":
+    lines, memory = [f".reg .{kind} {', '.join(names)};"], f"[memory+{512 * place}]"
+    if kind == "pred":
+        for name in names:
             lines += [f"@{name} st.relaxed.sys.global.b32 {memory}, one;"] if store else [
                 f".reg .b32 {name}_word;", f"ld.relaxed.sys.global.b32 {name}_word, {memory};",
                 f"setp.ne.u32 {name}, {name}_word, 0;"]
-        elif kind == "b128":
+    elif kind == "b128":
+        for name in names:
             lines += [f".reg .b64 {name}_low, {name}_high;", f"ld.relaxed.sys.global.b64 {name}_low, {memory};",
                       f"ld.relaxed.sys.global.b64 {name}_high, {memory};",
                       f"mov.b128 {name}, {{{name}_low, {name}_high}};"]
-        elif store:
-            lines.append(f"st.relaxed.sys.global.{kind} {memory}, {name};")
-        else:
-            lines.append(f"ld.relaxed.sys.global.{kind} {name}, {memory};")
+    else:
+        for vector, registers, i in parts(names, kind):
+            memory = f"[memory+{512 * place + 16 * i}]"
+            lines.append(f"st.relaxed.sys.global{vector}.{kind} {memory}, {registers};" if store else
+                         f"ld.relaxed.sys.global{vector}.{kind} {registers}, {memory};")
     return lines, f"{{{', '.join(names)}}}" if operand.count else names[0]
 
 
@@ -205,6 +216,9 @@ def lowerings(forms, arch, tools):
     """[Lowering or None for each form]: the complete table on one architecture."""
     older = ARCHITECTURES.index(arch) < ARCHITECTURES.index("90")
     chosen = [i for i, form in enumerate(forms) if not (older and SINCE_SM_90.match(form.form))]
+    # Forms that the table has for sm_<arch> come first: a batch of the others ends with ptxas's errors, and nvdisasm, which
+    # takes half a second to start, reads fewer cubins.
+    chosen.sort(key=lambda i: arch not in forms[i].sass)
     result = [None] * len(forms)
 
     def run(batch):
