@@ -4,8 +4,8 @@
 # four 8 x 8 matrices. LDGSTS.E.BYPASS copies 16 bytes; ptxas makes some of them .LTC128B, which prefetches into the L2.
 # Registers: unaligned kernels may use 128 a thread; tma is compiled for 384 threads.
 
-# tenon_expect_sass(KERNEL ...): what tenon_add_sass_test(tenon_kernels KERNEL ...) checks, in one test with all others, sass.kernels:
-# it reads the objects and disassembles a kernel once, not for every requirement.
+# tenon_expect_sass(KERNEL ...): what tenon_add_sass_test(tenon_kernels KERNEL ...) checks, in one test with all others, sass.kernels,
+# of the library: sass.read disassembles a kernel once, not for every requirement.
 function(tenon_expect_sass)
   cmake_parse_arguments(arg "SPILL_FREE" "KERNEL;MAX_REGISTERS" "ARCH;EXPECT;FORBID" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_KERNEL)
@@ -125,6 +125,10 @@ foreach(types IN ITEMS "f16 __half HMMA.16816.F32 HMMA.16816.F32.BF16" "bf16 __n
     FORBID ${types} HMMA.16816.F16 HMMA.1688 LDL STL MAX_REGISTERS 255 SPILL_FREE)
 endforeach()
 
+# sass.read disassembles the kernels once, for sass.kernel_report and sass.kernels.
+set(machine_code ${CMAKE_CURRENT_LIST_DIR}/machine_code.py)
+set(kernels_read ${CMAKE_CURRENT_BINARY_DIR}/kernels_read)
+
 # Compares all kernels of the library and of the module with a committed report of their registers, memory, loops and
 # findings. `scripts/kernel_report --help` explains the tolerances and how to update the report. sm_80 and sm_90a only: the
 # other architectures are compiled from the same PTX as sm_80. Skipped where another CUDA version compiles than made the report.
@@ -133,11 +137,10 @@ set(archs 90a)
 if(80 IN_LIST TENON_ARCHITECTURES)
   list(PREPEND archs 80)
 endif()
-get_target_property(module_cubins tenon_module_cubins TENON_CUBINS)
 add_test(NAME sass.kernel_report COMMAND "${TENON_PYTHON}" -B "${PROJECT_SOURCE_DIR}/tests/scripts/recorded_with.py"
-  ${report_of_cuda} ${CMAKE_CUDA_COMPILER_VERSION} "${TENON_PYTHON}" -B "${TENON_SCRIPTS}/kernel_report"
-  $<TARGET_FILE:tenon_library> ${module_cubins} --arch ${archs} --baseline "${CMAKE_CURRENT_LIST_DIR}/kernel_report.json")
-set_tests_properties(sass.kernel_report PROPERTIES LABELS L2 COST 70 SKIP_RETURN_CODE 77)
+  ${report_of_cuda} ${CMAKE_CUDA_COMPILER_VERSION} "${TENON_PYTHON}" -B ${machine_code} report ${kernels_read} --arch ${archs}
+  --baseline "${CMAKE_CURRENT_LIST_DIR}/kernel_report.json")
+set_tests_properties(sass.kernel_report PROPERTIES LABELS L2 FIXTURES_REQUIRED kernels_read SKIP_RETURN_CODE 77)
 
 # The cp.async kernels for architectures that this build leaves out: ptxas compiles the same PTX for them.
 set(others ${tenon_proven_architectures})
@@ -277,6 +280,10 @@ tenon_expect_sass(ARCH 90a KERNEL "gemm_grouped<.*BlockScaled<.*TileShape<256, 1
 get_property(expectations DIRECTORY PROPERTY sass_expectations)
 string(REGEX REPLACE "^,\n" "" expectations "${expectations}")
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/sass_expectations.json "[\n${expectations}\n]\n")
-add_test(NAME sass.kernels COMMAND "${TENON_PYTHON}" "${TENON_SCRIPTS}/sass_check" $<TARGET_OBJECTS:tenon_kernels>
-  --expectations ${CMAKE_CURRENT_BINARY_DIR}/sass_expectations.json --brief COMMAND_EXPAND_LISTS)
-set_tests_properties(sass.kernels PROPERTIES LABELS L2 COST 70)
+get_target_property(module_cubins tenon_module_cubins TENON_CUBINS)
+add_test(NAME sass.read COMMAND "${TENON_PYTHON}" -B ${machine_code} read ${kernels_read}
+  $<TARGET_FILE:tenon_library> ${module_cubins} --arch ${archs} --expectations ${CMAKE_CURRENT_BINARY_DIR}/sass_expectations.json)
+add_test(NAME sass.kernels COMMAND "${TENON_PYTHON}" -B ${machine_code} check ${kernels_read}
+  --expectations ${CMAKE_CURRENT_BINARY_DIR}/sass_expectations.json)
+set_tests_properties(sass.read PROPERTIES LABELS L2 FIXTURES_SETUP kernels_read COST 100)
+set_tests_properties(sass.kernels PROPERTIES LABELS L2 FIXTURES_REQUIRED kernels_read)
