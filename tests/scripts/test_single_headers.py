@@ -20,6 +20,18 @@ def run(*command):
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
 
 
+def headers_test():
+    """tests/headers/test_headers.py, which knows NVRTC."""
+    spec = importlib.util.spec_from_file_location("test_headers", ROOT / "tests" / "headers" / "test_headers.py")
+    headers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(headers)
+    return headers
+
+
+def nvrtc_library(headers):
+    return headers.nvrtc_library(*(CUDA / name for name in ("lib64", "lib")))
+
+
 class SmallTree(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -137,10 +149,10 @@ class ThisTree(unittest.TestCase):
     def tearDownClass(cls):
         cls._folder.cleanup()
 
-    def assert_compiles(self, source, architecture, suffix="cu"):
+    def assert_compiles(self, source, architecture, suffix="cu", options=("-cubin",)):
         path = self.folder / f"source.{suffix}"
         path.write_text(source, encoding="utf-8")
-        nvcc = [CUDA / "bin" / "nvcc", "--Werror=all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror", "-cubin", "-o", self.folder / "cubin",
+        nvcc = [CUDA / "bin" / "nvcc", "--Werror=all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror", *options, "-o", self.folder / "cubin",
                 *ARCHITECTURES.get(architecture, [])]
         plain = ["g++", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
         done = run(*(nvcc if suffix == "cu" else plain), "-std=c++17", "-I", self.folder / "generated", path)
@@ -155,8 +167,10 @@ class ThisTree(unittest.TestCase):
             self.assertEqual(len(inlined), len(set(inlined)), path.name)
 
     def test_each_compiles_alone(self):
+        # Where NVRTC is there, it compiles them alone for sm_80, in a fifth of the time; what is for the host is the same for both.
+        architectures = ("sm_90a",) if nvrtc_library(headers_test()) else ("sm_80", "sm_90a")
         for name in self.names:
-            for architecture in ("sm_90a",) if "sm90" in name else ("sm_80", "sm_90a"):
+            for architecture in ("sm_90a",) if "sm90" in name else architectures:
                 with self.subTest(name=name, architecture=architecture):
                     self.assert_compiles(f'#include "{name}"\n#include "{name}"\n', architecture)
 
@@ -180,13 +194,13 @@ static_assert(tenon::LayoutA<tenon::m16n8k16, __half>::coord(1, 2) == tenon::Coo
             with self.subTest(example=example):
                 source = (ROOT / "tests" / "examples" / f"{example}.cu").read_text(encoding="utf-8")
                 source = re.sub(r'#include "example.hpp"\n|#include "tenon/[^"]+".*\n', "", source)
-                self.assert_compiles(f'#include "{name}.hpp"\n{source.partition("int main()")[0]}', architecture)
+                # tests/examples optimises them. Of unoptimised wgmma ptxas notes that it is slow.
+                options = ["--Ofast-compile=max", *(["-ptx"] if architecture == "sm_90a" else ["-cubin"])]
+                self.assert_compiles(f'#include "{name}.hpp"\n{source.partition("int main()")[0]}', architecture, options=options)
 
     def test_nvrtc_compiles_them_without_a_folder_of_tenon(self):
-        spec = importlib.util.spec_from_file_location("test_headers", ROOT / "tests" / "headers" / "test_headers.py")
-        headers = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(headers)
-        library = headers.nvrtc_library(*(CUDA / name for name in ("lib64", "lib")))
+        headers = headers_test()
+        library = nvrtc_library(headers)
         if library is None:
             self.skipTest("no libnvrtc")
         folders = headers.with_cccl(CUDA / "include")
