@@ -181,7 +181,7 @@ class Baselines(unittest.TestCase):
         self.assertIn(f"{len(ROWS)} kernels compared", done.stdout)
         self.row()["registers"] += 5
         file.write_text(json.dumps(self.rows), encoding="utf-8")
-        done = run("kernel_report", PATTERNS, "--baseline", file)
+        done = run("kernel_report", PATTERNS, "--baseline", file, "--arch", "80")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"FAIL +sm_80 independent: registers is \d+ but the baseline has \d+")
         self.assertIn("--update-baseline", done.stdout)
