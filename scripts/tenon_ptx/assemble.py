@@ -38,8 +38,8 @@ REPAIR = re.compile(r"^(CALL|SHFL|F2FP|HADD2|FADD|FMUL|FFMA|DFMA)\b")
 
 
 def parts(names, kind):
-    """(".v4", "{a0, a1, a2, a3}", index of a0) of each access of at most 16 bytes. Access by access of one register, ptxas takes
-    twice as long for the 128 registers of a wgmma. Few registers come one by one: from pairs ptxas makes other code of some forms."""
+    """(".v4", "{a0, a1, a2, a3}", index of a0) of each access of at most 16 bytes: ptxas takes a third longer for a wgmma whose
+    128 registers come one by one. Few registers do: from pairs ptxas makes other code of some forms."""
     most, at = {"32": 4, "64": 2}.get(kind[-2:], 1) if len(names) >= 8 else 1, 0
     while at < len(names):
         size = next(n for n in (4, 2, 1) if n <= min(most, len(names) - at))

@@ -1,8 +1,11 @@
 """The machine code of the GEMM kernels, disassembled once for the two tests of it: that takes most of their time.
 
-  machine_code.py read READ FILE... --expectations JSON --arch ARCH...   writes to READ what the tests need of the kernels
-  machine_code.py check READ --expectations JSON                        `scripts/sass_check FILE... --expectations JSON --brief`
-  machine_code.py report READ --arch ARCH... --baseline JSON            `scripts/kernel_report FILE... --arch ARCH... --baseline JSON`
+  machine_code.py read READ FILE... --expectations JSON --arch ARCH...
+    writes to READ what the tests need of the kernels
+  machine_code.py check READ --expectations JSON
+    what `scripts/sass_check FILE... --expectations JSON --brief` does
+  machine_code.py report READ --arch ARCH... --baseline JSON
+    what `scripts/kernel_report FILE... --arch ARCH... --baseline JSON` does
 """
 
 import argparse

@@ -4,8 +4,8 @@
 # four 8 x 8 matrices. LDGSTS.E.BYPASS copies 16 bytes; ptxas makes some of them .LTC128B, which prefetches into the L2.
 # Registers: unaligned kernels may use 128 a thread; tma is compiled for 384 threads.
 
-# tenon_expect_sass(KERNEL ...): what tenon_add_sass_test(tenon_kernels KERNEL ...) checks, in one test with all others, sass.kernels,
-# of the library: sass.read disassembles a kernel once, not for every requirement.
+# tenon_expect_sass(KERNEL ...): what tenon_add_sass_test(tenon_kernels KERNEL ...) checks, in one test with all others,
+# sass.kernels, of the library: sass.read disassembles a kernel once, not for every requirement.
 function(tenon_expect_sass)
   cmake_parse_arguments(arg "SPILL_FREE" "KERNEL;MAX_REGISTERS" "ARCH;EXPECT;FORBID" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_KERNEL)
@@ -138,8 +138,8 @@ if(80 IN_LIST TENON_ARCHITECTURES)
   list(PREPEND archs 80)
 endif()
 add_test(NAME sass.kernel_report COMMAND "${TENON_PYTHON}" -B "${PROJECT_SOURCE_DIR}/tests/scripts/recorded_with.py"
-  ${report_of_cuda} ${CMAKE_CUDA_COMPILER_VERSION} "${TENON_PYTHON}" -B ${machine_code} report ${kernels_read} --arch ${archs}
-  --baseline "${CMAKE_CURRENT_LIST_DIR}/kernel_report.json")
+  ${report_of_cuda} ${CMAKE_CUDA_COMPILER_VERSION} "${TENON_PYTHON}" -B ${machine_code} report ${kernels_read}
+  --arch ${archs} --baseline "${CMAKE_CURRENT_LIST_DIR}/kernel_report.json")
 set_tests_properties(sass.kernel_report PROPERTIES LABELS L2 FIXTURES_REQUIRED kernels_read SKIP_RETURN_CODE 77)
 
 # The cp.async kernels for architectures that this build leaves out: ptxas compiles the same PTX for them.
@@ -282,7 +282,8 @@ string(REGEX REPLACE "^,\n" "" expectations "${expectations}")
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/sass_expectations.json "[\n${expectations}\n]\n")
 get_target_property(module_cubins tenon_module_cubins TENON_CUBINS)
 add_test(NAME sass.read COMMAND "${TENON_PYTHON}" -B ${machine_code} read ${kernels_read}
-  $<TARGET_FILE:tenon_library> ${module_cubins} --arch ${archs} --expectations ${CMAKE_CURRENT_BINARY_DIR}/sass_expectations.json)
+  $<TARGET_FILE:tenon_library> ${module_cubins} --arch ${archs}
+  --expectations ${CMAKE_CURRENT_BINARY_DIR}/sass_expectations.json)
 add_test(NAME sass.kernels COMMAND "${TENON_PYTHON}" -B ${machine_code} check ${kernels_read}
   --expectations ${CMAKE_CURRENT_BINARY_DIR}/sass_expectations.json)
 set_tests_properties(sass.read PROPERTIES LABELS L2 FIXTURES_SETUP kernels_read COST 100)

@@ -152,8 +152,8 @@ class ThisTree(unittest.TestCase):
     def assert_compiles(self, source, architecture, suffix="cu", options=("-cubin",)):
         path = self.folder / f"source.{suffix}"
         path.write_text(source, encoding="utf-8")
-        nvcc = [CUDA / "bin" / "nvcc", "--Werror=all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror", *options, "-o", self.folder / "cubin",
-                *ARCHITECTURES.get(architecture, [])]
+        nvcc = [CUDA / "bin" / "nvcc", "--Werror=all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror", *options,
+                "-o", self.folder / "cubin", *ARCHITECTURES.get(architecture, [])]
         plain = ["g++", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
         done = run(*(nvcc if suffix == "cu" else plain), "-std=c++17", "-I", self.folder / "generated", path)
         self.assertEqual((done.returncode, done.stderr), (0, ""), source[:500])
@@ -167,7 +167,7 @@ class ThisTree(unittest.TestCase):
             self.assertEqual(len(inlined), len(set(inlined)), path.name)
 
     def test_each_compiles_alone(self):
-        # Where NVRTC is there, it compiles them alone for sm_80, in a fifth of the time; what is for the host is the same for both.
+        # Where NVRTC is there, it compiles them alone for sm_80, in a fifth of the time; what is for the host is the same.
         architectures = ("sm_90a",) if nvrtc_library(headers_test()) else ("sm_80", "sm_90a")
         for name in self.names:
             for architecture in ("sm_90a",) if "sm90" in name else architectures:
@@ -196,7 +196,8 @@ static_assert(tenon::LayoutA<tenon::m16n8k16, __half>::coord(1, 2) == tenon::Coo
                 source = re.sub(r'#include "example.hpp"\n|#include "tenon/[^"]+".*\n', "", source)
                 # tests/examples optimises them. Of unoptimised wgmma ptxas notes that it is slow.
                 options = ["--Ofast-compile=max", *(["-ptx"] if architecture == "sm_90a" else ["-cubin"])]
-                self.assert_compiles(f'#include "{name}.hpp"\n{source.partition("int main()")[0]}', architecture, options=options)
+                text = f'#include "{name}.hpp"\n{source.partition("int main()")[0]}'
+                self.assert_compiles(text, architecture, options=options)
 
     def test_nvrtc_compiles_them_without_a_folder_of_tenon(self):
         headers = headers_test()
