@@ -34,6 +34,11 @@ def text_of(path):
     return (INCLUDE / path).read_text(encoding="utf-8")
 
 
+@functools.lru_cache(maxsize=None)
+def _included(path):
+    return INCLUDED.findall(text_of(path))
+
+
 def reached(header):
     """The header and all tenon headers that it includes."""
     found, unread = set(), [header]
@@ -41,7 +46,7 @@ def reached(header):
         path = unread.pop()
         if path not in found:
             found.add(path)
-            unread += INCLUDED.findall(text_of(path))
+            unread += _included(path)
     return found
 
 
