@@ -1,6 +1,6 @@
 """Configures, builds and runs a project that embeds tenon with some of its kernels; and choices that CMake refuses.
 
-  test_selection.py <folder to work in>
+  test_selection.py <folder to work in> <libtenon_emulator.a>
 """
 
 import re
@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "src" / "gemm"))
 sys.dont_write_bytecode = True
 import kernel_table  # noqa: E402  (the line above makes it importable)
 
-WORK = None
+WORK, EMULATOR = None, None
 ALL_OPTIONS = {
     "TENON_ARCHITECTURES", "TENON_TYPES", "TENON_LAYOUTS", "TENON_TILES", "TENON_BUILD_TESTS", "TENON_BUILD_BENCHMARKS",
     "TENON_BUILD_COMMAND", "TENON_INSTALL",
@@ -27,19 +27,19 @@ def cmake(*arguments):
 
 
 def configure(source, folder, *options):
-    shutil.rmtree(folder, ignore_errors=True)
     return cmake("-S", source, "-B", folder, "-G", "Ninja", *options)
 
 
 class Embedded(unittest.TestCase):
     def test_e5m2_tn_on_hopper(self):
         folder = WORK / "embedded"
+        shutil.rmtree(folder, ignore_errors=True)
         # Every other test links the static library; tests/host/install_shared_test.cmake goes on with this one. No build type:
-        # host code is not optimised.
+        # host code is not optimised, and device code neither.
         chosen = {"TENON_ARCHITECTURES": "90", "TENON_TYPES": "e5m2_f32", "TENON_LAYOUTS": "tn", "TENON_TILES": "core",
                   "BUILD_SHARED_LIBS": "ON", "TENON_INSTALL": "ON",
-                  "CMAKE_BUILD_TYPE": "None"}  # fmt: skip
-        done = configure(ROOT / "tests" / "gemm" / "selection", folder, f"-DTENON={ROOT}",
+                  "CMAKE_BUILD_TYPE": "None", "CMAKE_CUDA_FLAGS": "--Ofast-compile=max"}  # fmt: skip
+        done = configure(ROOT / "tests" / "gemm" / "selection", folder, f"-DTENON={ROOT}", f"-DEMULATOR={EMULATOR}",
                          *(f"-D{name}={value}" for name, value in chosen.items()))  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         done = cmake("--build", folder, "-j", 2, "--target", "selection", "tenon_library", "tenon_layouts", "tenon_emulator")
@@ -66,8 +66,14 @@ class Embedded(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(WORK / "refused", ignore_errors=True)
+
     def refused(self, sentence, *options):
-        done = configure(ROOT, WORK / "refused", "-DTENON_BUILD_TESTS=OFF", "-DTENON_BUILD_BENCHMARKS=OFF", *options)
+        # Each begins without the options of the one before, but with the compilers that it found.
+        forgotten = [f"-U{name}" for name in ("TENON_*", "BUILD_SHARED_LIBS", "CMAKE_CUDA_RUNTIME_LIBRARY")]
+        done = configure(ROOT, WORK / "refused", *forgotten, "-DTENON_BUILD_TESTS=OFF", "-DTENON_BUILD_BENCHMARKS=OFF", *options)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(sentence, " ".join(done.stderr.split()))
 
@@ -87,5 +93,5 @@ class Refusals(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    WORK = Path(sys.argv.pop(1)).resolve()
+    WORK, EMULATOR = (Path(sys.argv.pop(1)).resolve() for _ in range(2))
     unittest.main()
