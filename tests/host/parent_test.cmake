@@ -21,7 +21,8 @@ run(${WORK}/prefix/bin/parent)
 # A copy without .tools, whose Python is not there either.
 set(copy ${WORK}/copy)
 file(COPY ${TENON}/CMakeLists.txt ${TENON}/LICENSE ${TENON}/include ${TENON}/src ${TENON}/scripts ${TENON}/ptx DESTINATION ${copy})
-# without(<name> <sentence>): configures, builds and runs the project on that machine. CMake says the sentence.
+# without(<name> <sentence>): configures, builds and runs the project on that machine. CMake says the sentence. What a machine
+# before built by the same commands of Ninja is not built again.
 function(without name sentence)
   machine(${WORK}/${name} ${ARGN})
   run(${on_machine} -S ${PARENT} -B ${WORK}/build_${name} ${of_machine} -DTENON=${copy} -DCOMPILED=ON)
@@ -32,8 +33,21 @@ function(without name sentence)
   if(said MATCHES "CUDA compiler identification")
     message(FATAL_ERROR "CUDA is enabled:\n${output}")
   endif()
+  set(commands "")
+  file(GLOB files ${WORK}/build_${name}/build.ninja ${WORK}/build_${name}/CMakeFiles/rules.ninja)
+  foreach(file IN LISTS files)
+    file(READ ${file} text)
+    string(REPLACE ${WORK}/build_${name} <build> text "${text}")
+    string(REPLACE ${WORK}/${name}/ <machine>/ text "${text}")
+    string(APPEND commands "${text}")
+  endforeach()
+  string(SHA256 commands "${commands}")
+  if(files AND commands STREQUAL built)
+    return()
+  endif()
   run(${on_machine} --build ${WORK}/build_${name} --target parent)
   run(${WORK}/build_${name}/parent)
+  set(built ${commands} PARENT_SCOPE)
 endfunction()
 # nvcc(<name> <text>): a program in place of that machine's nvcc.
 function(nvcc name text)
@@ -65,7 +79,7 @@ run(${WORK}/fetched/parent)
 file(COPY ${TENON}/include/tenon DESTINATION ${WORK}/headers)
 run(c++ -std=c++17 -I${WORK}/headers ${PARENT}/parent.cpp -o ${WORK}/by_hand)
 run(${WORK}/by_hand)
-run(${NVCC} -std=c++17 -arch=sm_80 -I${WORK}/headers -c ${PARENT}/../../examples/embed_sm80.cu -o ${WORK}/embed_sm80.o)
+run(${NVCC} -std=c++17 -arch=sm_80 --Ofast-compile=max -I${WORK}/headers -c ${PARENT}/../../examples/embed_sm80.cu -o ${WORK}/embed_sm80.o)
 
 # Without CUDA headers, layouts and emulator are built and installed. The emulator takes minutes to compile: EMULATOR, of this build,
 # stands in its place.
