@@ -239,7 +239,8 @@ class Shell:
         return self.failure(done)
 
     def run_nvcc(self, words):
-        return self.failure(run(self.nvcc, *words, cwd=self.folder))
+        # PTX goes on to the emulator; nothing runs an object.
+        return self.failure(run(self.nvcc, *(["--Ofast-compile=max"] if "-c" in words else []), *words, cwd=self.folder))
 
     def check_cmake(self, words):
         presets = json.loads((self.root / "CMakePresets.json").read_text(encoding="utf-8"))
