@@ -26,7 +26,8 @@ def main(sm80, sm90, folder, libraries, *cuda):
     folders = [test_headers.INCLUDE, *test_headers.with_cccl(*cuda)]
     for i, kernel in enumerate(kernels):
         architecture, _, _, name, _ = kernel
-        with test_headers.Program(library, folders, architecture, test_headers.source_of(kernel), [name]) as program:
+        to_ptx = architecture.replace("sm_", "compute_")  # no further: headers.nvrtc reads the machine code
+        with test_headers.Program(library, folders, to_ptx, test_headers.source_of(kernel), [name]) as program:
             assert program.error is None, program.log
             ptx = pathlib.Path(folder) / f"kernel_{i}"
             ptx.with_suffix(".ptx").write_bytes(program.read("PTX").rstrip(b"\0"))
