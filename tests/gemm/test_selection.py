@@ -73,7 +73,8 @@ class Refusals(unittest.TestCase):
     def refused(self, sentence, *options):
         # Each begins without the options of the one before, but with the compilers that it found.
         forgotten = [f"-U{name}" for name in ("TENON_*", "BUILD_SHARED_LIBS", "CMAKE_CUDA_RUNTIME_LIBRARY")]
-        done = configure(ROOT, WORK / "refused", *forgotten, "-DTENON_BUILD_TESTS=OFF", "-DTENON_BUILD_BENCHMARKS=OFF", *options)
+        done = configure(ROOT, WORK / "refused", *forgotten, "-DTENON_BUILD_TESTS=OFF", "-DTENON_BUILD_BENCHMARKS=OFF",
+                         *options)  # fmt: skip
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(sentence, " ".join(done.stderr.split()))
 

@@ -21,8 +21,8 @@ run(${WORK}/prefix/bin/parent)
 # A copy without .tools, whose Python is not there either.
 set(copy ${WORK}/copy)
 file(COPY ${TENON}/CMakeLists.txt ${TENON}/LICENSE ${TENON}/include ${TENON}/src ${TENON}/scripts ${TENON}/ptx DESTINATION ${copy})
-# without(<name> <sentence>): configures, builds and runs the project on that machine. CMake says the sentence. What a machine
-# before built by the same commands of Ninja is not built again.
+# without(<name> <sentence>): configures, builds and runs the project on that machine. CMake says the sentence. What a
+# machine before built by the same commands of Ninja is not built again.
 function(without name sentence)
   machine(${WORK}/${name} ${ARGN})
   run(${on_machine} -S ${PARENT} -B ${WORK}/build_${name} ${of_machine} -DTENON=${copy} -DCOMPILED=ON)
@@ -79,7 +79,8 @@ run(${WORK}/fetched/parent)
 file(COPY ${TENON}/include/tenon DESTINATION ${WORK}/headers)
 run(c++ -std=c++17 -I${WORK}/headers ${PARENT}/parent.cpp -o ${WORK}/by_hand)
 run(${WORK}/by_hand)
-run(${NVCC} -std=c++17 -arch=sm_80 --Ofast-compile=max -I${WORK}/headers -c ${PARENT}/../../examples/embed_sm80.cu -o ${WORK}/embed_sm80.o)
+run(${NVCC} -std=c++17 -arch=sm_80 --Ofast-compile=max -I${WORK}/headers -c ${PARENT}/../../examples/embed_sm80.cu
+  -o ${WORK}/embed_sm80.o)
 
 # Without CUDA headers, layouts and emulator are built and installed. The emulator takes minutes to compile: EMULATOR, of this build,
 # stands in its place.

@@ -240,7 +240,8 @@ class Shell:
 
     def run_nvcc(self, words):
         # PTX goes on to the emulator; nothing runs an object.
-        return self.failure(run(self.nvcc, *(["--Ofast-compile=max"] if "-c" in words else []), *words, cwd=self.folder))
+        faster = ["--Ofast-compile=max"] if "-c" in words else []
+        return self.failure(run(self.nvcc, *faster, *words, cwd=self.folder))
 
     def check_cmake(self, words):
         presets = json.loads((self.root / "CMakePresets.json").read_text(encoding="utf-8"))
