@@ -104,9 +104,10 @@ class LaunchTest : public test::DeviceTest {
       for (int j = 0; j < ldc; ++j) {
         float expected = -77.0F;
         if (j < s.n) {
+          const int* const row = ia.data() + static_cast<std::size_t>(i) * s.k;
+          const int* const column = ib.data() + j;
           int sum = 0;
-          for (int k = 0; k < s.k; ++k)
-            sum += ia[static_cast<std::size_t>(i) * s.k + k] * ib[static_cast<std::size_t>(k) * s.n + j];
+          for (int k = 0; k < s.k; ++k) sum += row[k] * column[static_cast<std::size_t>(k) * s.n];
           expected = std::max(static_cast<float>(sum) + static_cast<float>(row_value[i]) +
                                   static_cast<float>(column_value[j]),
                               0.0F);

@@ -319,6 +319,16 @@ class WithinALimit : public test::DeviceTest {
     const test::Buffer<__half> device_a(a), device_b(b);
     Problem p = problem_of(m, n, k);
     p.a = {device_a.get(), ld}, p.b = {device_b.get(), ld};
+    std::vector<float> expected;
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < n; ++j) {
+        const int* const row = of_a.data() + static_cast<std::size_t>(i) * ld;
+        const int* const column = of_b.data() + static_cast<std::size_t>(j) * ld;
+        int sum = 0;
+        for (int x = 0; x < k; ++x) sum += row[x] * column[x];
+        expected.push_back(static_cast<float>(sum) + 0.25F);
+      }
+    }
     for (const int limit : {1, 2, 7, 16, 66}) {
       SCOPED_TRACE(::testing::Message() << "case " << Case << ", limit " << limit);
       const test::Buffer<float> device_c(std::vector<float>(static_cast<std::size_t>(m) * n, -77.0F));
@@ -330,15 +340,8 @@ class WithinALimit : public test::DeviceTest {
       }
       ASSERT_TRUE(s) << s.message();
       const std::vector<float> got = device_c.read();
-      for (int i = 0; i < m; ++i) {
-        for (int j = 0; j < n; ++j) {
-          int sum = 0;
-          for (int x = 0; x < k; ++x)
-            sum += of_a[static_cast<std::size_t>(i) * ld + x] * of_b[static_cast<std::size_t>(j) * ld + x];
-          ASSERT_EQ(got[static_cast<std::size_t>(i) * n + j], static_cast<float>(sum) + 0.25F)
-              << "row " << i << ", column " << j;
-        }
-      }
+      for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_EQ(got[i], expected[i]) << "row " << i / n << ", column " << i % n;
     }
   }
 };

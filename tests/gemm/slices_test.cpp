@@ -67,6 +67,7 @@ class InMemory {
 class SlicedProduct {
  public:
   explicit SlicedProduct(const Case& c) : case_(c), a(at(c.m * c.k)), b(at(c.n * c.k)), old(at(c.m * c.n)) {
+    while (slices_for(bits_, c.k) == 0 || slices_for(bits_, c.k) > c.slices) --bits_;
     std::mt19937_64 random(1);
     std::normal_distribution<double> normal;
     for (auto* x : {&a, &b, &old})
@@ -128,10 +129,8 @@ class SlicedProduct {
       largest_a = std::max(largest_a, std::fabs(a[at(i * case_.k + p)]));
       largest_b = std::max(largest_b, std::fabs(b[at(j * case_.k + p)]));
     }
-    int bits = 62;
-    while (slices_for(bits, case_.k) == 0 || slices_for(bits, case_.k) > case_.slices) --bits;
-    return (std::ldexp(2.0, -bits) + std::ldexp(1.0, -2 * bits)) * static_cast<double>(case_.k) * largest_a *
-           largest_b;
+    return (std::ldexp(2.0, -bits_) + std::ldexp(1.0, -2 * bits_)) * static_cast<double>(case_.k) *
+           largest_a * largest_b;
   }
 
   // Returns the largest error relative to the bound.
@@ -169,6 +168,7 @@ class SlicedProduct {
 
  private:
   Case case_;
+  int bits_ = 62;  // the most for which so many slices are enough
 
  public:
   std::vector<double> a, b, old, result;
