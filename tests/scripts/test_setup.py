@@ -129,7 +129,9 @@ class Setup(unittest.TestCase):
         self.assertEqual(tree(self.tools), before)
 
     def test_the_tests_need_more_which_a_run_keeps(self):
-        self.assertEqual(self.call()[3], ["numpy", "plot", "packaging", "docs", "clang-format", "clang-tidy", "cuda", "nvrtc", "nvdisasm"])
+        fetched = self.call()[3]
+        self.assertEqual(sorted(fetched[:4]), ["docs", "numpy", "packaging", "plot"])  # side by side
+        self.assertEqual(fetched[4:], ["clang-format", "clang-tidy", "cuda", "nvrtc", "nvdisasm"])
         (link,) = self.tools.glob("cuda-*/nvidia/cu13/lib/libnvrtc.so.13")
         self.assertTrue(link.exists())
         before = tree(self.tools)
@@ -165,7 +167,8 @@ class Setup(unittest.TestCase):
         self.call("run")
         before = tree(self.tools)
         status, _, err, fetched = self.call("test", PIP_FAILS="plot")
-        self.assertEqual((status, fetched), (3, ["plot"]))
+        self.assertEqual(status, 3)
+        self.assertLessEqual(set(fetched), {"plot", "packaging", "docs"})  # side by side, and what has begun is stopped
         self.assertIn("requirements/plot.txt names: does the network reach PyPI?", err)
         self.assertEqual(tree(self.tools), before)
         # The lists have changed: what the new ones pin replaces the old, once all of it is there.
