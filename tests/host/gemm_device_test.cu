@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -427,6 +428,7 @@ TEST_F(GemmOnDevice, RefusesOverlapAndWritesNothing) {
 
 TEST_F(GemmOnDevice, TheKernelNamedIsTheKernelThatRuns) {
   const std::vector<Product::Expected> expected = Product(129, 131, 136).expected();  // all are the same
+  std::set<const void*> functions;
   int ran = 0;
   for (const Kernel& kernel : kernels()) {
     // Writes f16 only; takes f32 only: both have tests of their own.
@@ -446,6 +448,8 @@ TEST_F(GemmOnDevice, TheKernelNamedIsTheKernelThatRuns) {
       continue;
     }
     EXPECT_EQ(kernel_name(launcher(), product.problem), kernel.name);
+    // In the emulator a compiled kernel runs once, not in each of its clusters: gemm_test runs those.
+    if (test::emulated() && !functions.insert(kernel.function).second) continue;
     const Status s = gemm(launcher(), product.problem);
     ASSERT_TRUE(s) << kernel.name << ": " << s.message();
     product.expect(expected);
