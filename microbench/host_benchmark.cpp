@@ -16,6 +16,7 @@
 #include "host/gemm_on.hpp"
 #include "microbench/cublaslt.hpp"
 #include "microbench/cuda_check.hpp"
+#include "microbench/empty_kernel.hpp"
 #include "microbench/machine.hpp"
 #include "microbench/record.hpp"
 #include "microbench/replace_file.hpp"
@@ -25,12 +26,6 @@
 
 namespace tenon::microbench {
 namespace {
-
-// As many bytes as the arguments of a wgmma kernel.
-struct Arguments {
-  char bytes[768];
-};
-__global__ void empty_kernel(const __grid_constant__ Arguments) {}
 
 // Keeps the launch of a product.
 class Recorder final : public Launcher {
@@ -94,9 +89,9 @@ void launch_empty(const Launch& like, int cluster, cudaStream_t stream) {
   config.stream = stream;
   config.attrs = attributes;
   config.numAttrs = count;
-  static Arguments arguments;
+  static EmptyKernelArguments arguments;
   void* pointers[] = {&arguments};
-  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(&empty_kernel), pointers), "launching");
+  check(cudaLaunchKernelExC(&config, empty_kernel(), pointers), "launching");
 }
 
 // Two sets of matrices of the largest product, and cuBLASLt's workspace.
