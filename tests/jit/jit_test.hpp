@@ -36,29 +36,22 @@ class JitTest : public test::DeviceTest {
   // Compiled once a process, by the first test that asks.
   template <class Kernel>
   Kernel made(const StructText& given) {
+    if (test::emulated()) {
+      const Status written = write_ptx<Kernel>(given);
+      EXPECT_TRUE(written) << written.message();
+    }
     Kernel kernel;
     const Status status = Kernel::make(given, options_with(cache()), &kernel);
     EXPECT_TRUE(status) << status.message() << "\n" << kernel.report().log;
     EXPECT_EQ(kernel.report().note, "");
+    EXPECT_TRUE(kernel.report().from_cache || !test::emulated());
     return kernel;
   }
   // Launches in the emulator: the PTX of the program, and the kernel of that number in it.
   template <class Kernel>
   Status emulate(const Kernel& kernel, const StructText& given, std::size_t number, Launch plan) {
-    const CompileOptions options = options_with("");
-    Program program = Kernel::program_of(given, options);
-    program.include_folders = with_cccl(options.include_folders);
-    Nvrtc nvrtc;
-    Cubin cubin;
-    std::string log, ptx;
-    if (Status s = Nvrtc::open(TENON_NVRTC, &nvrtc); !s) return s;
+    if (Status s = write_ptx<Kernel>(given); !s) return s;
     const std::string file = folder_.path(given.name);
-    if (!is_compiled(file)) {
-      if (Status s = nvrtc.compile(program, &cubin, &log, &ptx); !s) return s;
-      EXPECT_EQ(log, "");
-      EXPECT_EQ(cubin.symbols, kernel.cubin().symbols);
-      folder_.write(given.name + ".ptx", ptx);
-    }
     plan.function = &kernel;  // not null: that stands for the library's module
     plan.ptx = file.c_str();
     plan.entry = kernel.cubin().symbols.at(number).c_str();
@@ -70,7 +63,25 @@ class JitTest : public test::DeviceTest {
   }
 
  private:
-  static bool is_compiled(const std::string& file) { return access((file + ".ptx").c_str(), R_OK) == 0; }
+  // Compiles the program as make() does, which then finds it in the cache, and keeps the PTX to emulate.
+  template <class Kernel>
+  Status write_ptx(const StructText& given) {
+    if (access(folder_.path(given.name + ".ptx").c_str(), R_OK) == 0) return {};
+    const CompileOptions options = options_with(cache());
+    Program program = Kernel::program_of(given, options);
+    program.include_folders = with_cccl(options.include_folders);
+    Nvrtc nvrtc;
+    Cubin cubin;
+    std::string log, ptx, note;
+    if (Status s = Nvrtc::open(options.nvrtc, &nvrtc); !s) return s;
+    if (Status s = nvrtc.compile(program, &cubin, &log, &ptx); !s) return s;
+    EXPECT_EQ(log, "");
+    const Digest key = key_of(program, nvrtc.major(), nvrtc.minor(), HeaderText(program).digest());
+    CubinCache(options.cache_folder).store(key, cubin, &note);
+    EXPECT_EQ(note, "");
+    folder_.write(given.name + ".ptx", ptx);
+    return {};
+  }
   const test::ScratchFolder folder_;
 };
 
