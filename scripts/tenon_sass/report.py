@@ -133,7 +133,7 @@ def judge_baseline(options, selection, rows, analyses):
         lines = [f"FAIL  {difference}" for difference in differences]
         print("\n".join([*lines, f"{len(analyses)} kernels compared with {options.baseline}: {len(differences)} differences"]))
         if differences:
-            print("If they are wanted: --update-baseline, and commit the file.")
+            print("If they are wanted: kernel_report --update-baseline, and commit the file.")
     return FAILED if differences else OK
 
 

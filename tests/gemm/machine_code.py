@@ -16,9 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 sys.dont_write_bytecode = True
-from tenon_sass import check  # noqa: E402  (the lines above make it importable)
+from tenon_sass import check, report  # noqa: E402  (the lines above make it importable)
 from tenon_sass.analyse import analyse  # noqa: E402
-from tenon_sass.baseline import compare, read_baseline  # noqa: E402
+from tenon_sass.baseline import read_baseline  # noqa: E402
 from tenon_sass.command import command  # noqa: E402
 from tenon_sass.disassemble import find_tool  # noqa: E402
 from tenon_sass.errors import FAILED, OK  # noqa: E402
@@ -52,12 +52,7 @@ def judge_expectations(options):
 
 def judge_baseline(options):
     _, analyses, _ = pickle.loads(options.read.read_bytes())
-    differences = compare(read_baseline(options.baseline), analyses, Selection(archs=options.arch))
-    print("\n".join(f"FAIL  {difference}" for difference in differences))
-    print(f"{len(analyses)} kernels compared with {options.baseline}: {len(differences)} differences")
-    if differences:
-        print("If they are wanted: scripts/kernel_report with --update-baseline, and commit the file.")
-    return FAILED if differences else OK
+    return report.judge_baseline(options, Selection(archs=options.arch), read_baseline(options.baseline), analyses)
 
 
 @command("machine_code")
@@ -66,7 +61,7 @@ def main():
     steps = parser.add_subparsers(required=True)
     for name, step in (("read", read), ("check", judge_expectations), ("report", judge_baseline)):
         one = steps.add_parser(name)
-        one.set_defaults(step=step)
+        one.set_defaults(step=step, json=False)
         one.add_argument("read", type=Path)
         if step is read:
             one.add_argument("files", nargs="+")
