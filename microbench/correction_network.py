@@ -79,7 +79,7 @@ def adam_step(network, moments, step, rate, batch, seed):
     return jax.tree.map(moved, network, first, second), (first, second)
 
 
-def train(problems, epochs, seed, say=lambda text: None):
+def train(problems, steps, seed, say=lambda text: None):
     """Layers of weights and biases, for features as they are. say: told how far it is."""
     features = np.concatenate([problem.features for problem in problems]).astype(np.float64)
     scale = features.mean(0), features.std(0) + 1e-6
@@ -88,16 +88,15 @@ def train(problems, epochs, seed, say=lambda text: None):
     moments = (jax.tree.map(jnp.zeros_like, network),) * 2
     random = np.random.RandomState(seed)
     batch = min(BATCH, len(problems))
-    steps = epochs * (len(problems) // batch)
-    step = 0
-    for epoch in range(epochs):
-        order = random.permutation(len(problems))
-        for begin in range(0, len(order) - batch + 1, batch):
-            taken = order[begin : begin + batch]
-            step += 1
-            rate = LEARNING_RATE * 0.5 * (1 + np.cos(np.pi * step / steps))
-            network, moments = adam_step(network, moments, step, rate, Candidates(*(x[taken] for x in data)), seed)
-        say(f"\repoch {epoch + 1} of {epochs}")
+    order = np.zeros(0, int)
+    for step in range(1, steps + 1):
+        if len(order) < batch:
+            order = random.permutation(len(problems))
+        taken, order = order[:batch], order[batch:]
+        rate = LEARNING_RATE * 0.5 * (1 + np.cos(np.pi * step / steps))
+        network, moments = adam_step(network, moments, step, rate, Candidates(*(x[taken] for x in data)), seed)
+        if step % 100 == 0:
+            say(f"\rstep {step} of {steps}")
     say("\n")
     # In the mean the correction changes nothing, so that kernels without one compare as before.
     offset = float((corrections(network, data.features) * data.weights).sum() / data.weights.sum())

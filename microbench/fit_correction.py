@@ -131,11 +131,11 @@ def main():
     parser.add_argument("features", help="table of tenon_fit_choices --features")
     parser.add_argument("--out", help="the header with the weights; without it nothing is written")
     parser.add_argument("--all", action="store_true", help="learn from the judged half too")
-    parser.add_argument("--epochs", type=int, default=100, help="passes over the problems (default %(default)s)")
+    parser.add_argument("--steps", type=int, default=8800, help="of 64 problems each (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the first weights, the order and the noise (default %(default)s)")
     args = parser.parse_args()
-    if args.epochs < 1:
-        parser.error(f"--epochs is {args.epochs} but must be at least 1")
+    if args.steps < 1:
+        parser.error(f"--steps is {args.steps} but must be at least 1")
     if not 0 <= args.seed < 2**32:
         parser.error(f"--seed is {args.seed} but must be from 0 to {2**32 - 1}")
     try:
@@ -148,7 +148,7 @@ def main():
         by_jax = network_by_jax()
         begin = time.monotonic()
         say = functools.partial(print, end="", file=sys.stderr, flush=True) if sys.stderr.isatty() else lambda text: None
-        network = [tuple(np.asarray(x, np.float32) for x in layer) for layer in by_jax.train(fitted, args.epochs, args.seed, say)]
+        network = [tuple(np.asarray(x, np.float32) for x in layer) for layer in by_jax.train(fitted, args.steps, args.seed, say)]
         if not all(np.isfinite(x).all() for layer in network for x in layer):
             raise ValueError("the training diverged: no header is written")
         print_regrets(table.problems, functools.partial(by_jax.corrections, network))

@@ -36,7 +36,7 @@ class FitCorrection(unittest.TestCase):
     def test_half_of_the_records_teach_to_choose_in_the_other_half(self):
         self.features_of(sorted(RESULTS.glob("h*00/choices_*.json")))
         header = self.folder / "weights.hpp"
-        done = run(self.table, "--epochs", 25, "--out", header)  # a quarter, which costs 0.2 % in the mean
+        done = run(self.table, "--steps", 2200, "--out", header)  # a quarter, which costs 0.2 % in the mean
         if "does the network reach PyPI?" in done.stderr:
             type(self).skipped = done.stderr.strip()
             self.skipTest(self.skipped)
@@ -75,7 +75,7 @@ class FitCorrection(unittest.TestCase):
         self.assertIn("features.tsv, line 2: there are 43 columns but must be 44", done.stderr)
 
     def test_bad_usage(self):
-        for option, value, words in (("--epochs", 0, "--epochs is 0 but must be at least 1"),
+        for option, value, words in (("--steps", 0, "--steps is 0 but must be at least 1"),
                                      ("--seed", -1, "--seed is -1 but must be from 0 to 4294967295")):  # fmt: skip
             done = run(self.table, option, value)
             self.assertEqual(done.returncode, 2)
