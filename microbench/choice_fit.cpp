@@ -283,14 +283,16 @@ std::size_t ChoiceFit::write_features(std::ostream& out, std::size_t first) cons
     out << '\n';
   }
   for (const Recorded& recorded : problems_) {
-    const DeviceDescription& device = recorded.record->device;
+    const ChoiceRecord& record = *recorded.record;
+    const DeviceDescription& device = record.device;
     for (const Candidate& candidate : recorded.candidates) {
       const Kernel& kernel = listed_[candidate.kernel];
       if (!is_corrected(kernel)) continue;
       const double model = modelled_cost(kernel, candidate.problem, device);
-      out << first << '\t' << recorded.record->machine << '\t' << recorded.times->problem.group << '\t'
-          << (recorded.half == Half::fitted ? "fitted" : "judged") << '\t' << std::log(candidate.microseconds)
-          << '\t' << std::log(model) << '\t' << candidate.copies / model;
+      out << first << '\t' << record.machine << (record.between ? ", between" : "") << '\t'
+          << recorded.times->problem.group << '\t' << (recorded.half == Half::fitted ? "fitted" : "judged")
+          << '\t' << std::log(candidate.microseconds) << '\t' << std::log(model) << '\t'
+          << candidate.copies / model;
       const WgmmaEstimate estimate = wgmma_estimate(kernel, candidate.problem, device);
       for (const float feature : cost_features(kernel, candidate.problem, estimate)) out << '\t' << feature;
       out << '\n';

@@ -58,6 +58,13 @@ class Problem:
         self.features = numbers[:, 3:]
 
 
+def evened(problems):
+    """A machine of fewer records has its problems more than once: its choice counts too."""
+    number = collections.Counter(problem.machine for problem in problems)
+    most = max(number.values())
+    return [p for p in problems for _ in range(round(np.sqrt(most / number[p.machine])))]
+
+
 def regrets(problems, corrections=None):
     """Logarithms of the time of the choice over that of the fastest candidate. corrections: their logarithms, of
     features; without it, the model alone chooses."""
@@ -124,14 +131,14 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="example:\n  tenon_fit_choices results/h*00/choices_*.json --features features.tsv\n"
+        epilog="example:\n  tenon_fit_choices results/h*00/{choices,between}_*.json --features features.tsv\n"
         "  fit_correction.py features.tsv --all --out ../src/gemm/cost_correction_weights.hpp\n"
         "exit status: 0 done, 1 the table cannot be read, the header not be written or JAX not be fetched, 2 bad usage",
     )
     parser.add_argument("features", help="table of tenon_fit_choices --features")
     parser.add_argument("--out", help="the header with the weights; without it nothing is written")
     parser.add_argument("--all", action="store_true", help="learn from the judged half too")
-    parser.add_argument("--steps", type=int, default=8800, help="of 64 problems each (default %(default)s)")
+    parser.add_argument("--steps", type=int, default=14000, help="of 64 problems each (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the first weights, the order and the noise (default %(default)s)")
     args = parser.parse_args()
     if args.steps < 1:
@@ -148,7 +155,7 @@ def main():
         by_jax = network_by_jax()
         begin = time.monotonic()
         say = functools.partial(print, end="", file=sys.stderr, flush=True) if sys.stderr.isatty() else lambda text: None
-        network = [tuple(np.asarray(x, np.float32) for x in layer) for layer in by_jax.train(fitted, args.steps, args.seed, say)]
+        network = [tuple(np.asarray(x, np.float32) for x in layer) for layer in by_jax.train(evened(fitted), args.steps, args.seed, say)]
         if not all(np.isfinite(x).all() for layer in network for x in layer):
             raise ValueError("the training diverged: no header is written")
         print_regrets(table.problems, functools.partial(by_jax.corrections, network))
