@@ -38,7 +38,9 @@ std::vector<ChoiceCandidate> choice_candidates(const std::vector<Kernel>& list, 
                                                const DeviceDescription& device) {
   std::vector<ChoiceCandidate> candidates;
   for (const Kernel& kernel : list) {
-    if (!is_offered(kernel, problem)) continue;
+    // Copies change no type: without a plan, most kernels are out.
+    const bool types_differ = kernel.type != problem.a.type || kernel.type_b != problem.b.type;
+    if (!is_offered(kernel, problem) || (types_differ && !kernel.rounds_f32)) continue;
     const std::vector<Kernel> alone{kernel};  // else each plan would look for its name among all
     Gemm named = problem;
     named.kernel = kernel.name.c_str();
