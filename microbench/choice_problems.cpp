@@ -56,13 +56,25 @@ ChoiceProblem draw_tokens(Draw& draw) {
   return {"tokens", draw_types(draw, {"bf16", "f16"}), parse_layouts("tn").front(), shape};
 }
 
-ChoiceProblem draw_large(Draw& draw) {
+Shape draw_large_shape(Draw& draw) {
   const auto extent = [&] { return draw.log_uniform(2048, largest_extent, 64); };
   Shape shape{};
   shape.m = extent();
   shape.n = extent();
   shape.k = extent();
+  return shape;
+}
+
+ChoiceProblem draw_large(Draw& draw) {
+  const Shape shape = draw_large_shape(draw);
   return {"large", draw_types(draw, types_of_16_bits), draw_layout(draw, all_layouts), shape};
+}
+
+ChoiceProblem draw_large_types(Draw& draw) {
+  const Shape shape = draw_large_shape(draw);
+  const auto types = draw.one_of<std::string>({"e4m3", "e4m3_f32p_bf16", "s8", "tf32", "f16_f16"});
+  const Layout layout = draw_layout(draw, types == "f16_f16" ? all_layouts : std::vector<std::string>{"tn"});
+  return {"large_types", parse_types(types).front(), layout, shape};
 }
 
 ChoiceProblem draw_unaligned(Draw& draw) {
@@ -101,26 +113,29 @@ ChoiceProblem draw_of_type(Draw& draw, const std::string& group) {
 }  // namespace
 
 const std::vector<std::string>& choice_groups() {
-  static const std::vector<std::string> groups = {"aligned", "decode", "tokens", "large",   "unaligned",
-                                                  "fp8",     "s8",     "tf32",   "f16_sums"};
+  static const std::vector<std::string> groups = {"aligned", "decode", "tokens", "large",    "unaligned",
+                                                  "fp8",     "s8",     "tf32",   "f16_sums", "large_types"};
   return groups;
 }
 
-std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count) {
-  static const std::vector<std::string> cycle = {
+std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count,
+                                                const std::vector<std::string>& groups) {
+  static const std::vector<std::string> usual = {
       "aligned", "decode",  "unaligned", "tokens",    "fp8",       "aligned", "decode", "s8",
       "tokens",  "aligned", "decode",    "unaligned", "tf32",      "aligned", "tokens", "decode",
       "large",   "fp8",     "aligned",   "aligned",   "unaligned", "f16_sums"};
+  const std::vector<std::string>& cycle = groups.empty() ? usual : groups;
   Draw draw(seed);
   std::vector<ChoiceProblem> problems;
   for (int i = 0; i < count; ++i) {
     const std::string& group = cycle[static_cast<std::size_t>(i) % cycle.size()];
-    ChoiceProblem problem = group == "aligned"     ? draw_aligned(draw)
-                            : group == "decode"    ? draw_decode(draw)
-                            : group == "tokens"    ? draw_tokens(draw)
-                            : group == "large"     ? draw_large(draw)
-                            : group == "unaligned" ? draw_unaligned(draw)
-                                                   : draw_of_type(draw, group);
+    ChoiceProblem problem = group == "aligned"       ? draw_aligned(draw)
+                            : group == "decode"      ? draw_decode(draw)
+                            : group == "tokens"      ? draw_tokens(draw)
+                            : group == "large"       ? draw_large(draw)
+                            : group == "large_types" ? draw_large_types(draw)
+                            : group == "unaligned"   ? draw_unaligned(draw)
+                                                     : draw_of_type(draw, group);
     problem.shape = with_leading_dimensions(problem.shape, problem.layout);
     problems.push_back(std::move(problem));
   }

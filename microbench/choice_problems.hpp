@@ -26,13 +26,15 @@ struct ChoiceProblem {
 // unaligned f16 and bf16; odd extents, or aligned extents and one odd leading dimension
 // fp8, s8, tf32   tn; m, n, k multiples of 16 (tf32: 8)
 // f16_sums  f16 with sums in f16, in all four layouts; m, n, k multiples of 8
+// large_types   the types of the four groups above, multiples of 64; drawn where it is named alone
 const std::vector<std::string>& choice_groups();
 
 // The first `count` problems of the sequence that the seed begins. Extents are log-uniform from 16 to 12288
-// (decode: m from 1 to 128, n and k from 512; tokens: n from 512 to 28672, k from 512 to 16384; large: from
-// 2048). Any 22 consecutive problems have the same number of each group, so that a run that ends early is a
-// smaller sample of the same distribution.
-std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count);
+// (decode: m from 1 to 128, n and k from 512; tokens: n from 512 to 28672, k from 512 to 16384; large and
+// large_types: from 2048). Any 22 consecutive problems have the same number of each group, so that a run that
+// ends early is a smaller sample of the same distribution. Where groups are named, they take turns instead.
+std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count,
+                                                const std::vector<std::string>& groups = {});
 
 // The problem with stand-in addresses, aligned as cudaMalloc aligns them, and without a workspace.
 Gemm gemm_of(const ChoiceProblem& problem);

@@ -139,6 +139,7 @@ std::string regret_table(const ChoiceRecord& record, const std::vector<Kernel>& 
   };
   for (const std::string& group : choice_groups()) {
     const Regrets regrets = regrets_of(record, group, choice);
+    if (regrets.regrets.empty() && regrets.unknown.empty()) continue;
     char numbers[80];
     std::snprintf(numbers, sizeof numbers, "%-10s %8zu %6.3f", group.c_str(),
                   regrets.regrets.size() + regrets.unknown.size(), geometric_mean(regrets.regrets));

@@ -28,7 +28,7 @@ using namespace tenon::microbench;
 
 struct Options {
   std::string suite, shapes = "4096,8192", types = "bf16", layouts = "tn", mode = "both", json, commit;
-  std::vector<std::string> kernels;
+  std::vector<std::string> kernels, groups;
   bool best = false, quick = false, between = false, cold = false;
   Ways ways;               // of mode, between and cold
   int choice_seconds = 0;  // 0: compare with cuBLASLt instead
@@ -211,8 +211,9 @@ void record_choices(const Options& options) {
     std::fputs(regret_table(record, tenon::kernels()).c_str(), stdout);
   };
   try {
-    record_choices(tenon::kernels(), record.device, draw_choice_problems(options.seed, options.problems),
-                   timer, rules, &record.problems);
+    record_choices(tenon::kernels(), record.device,
+                   draw_choice_problems(options.seed, options.problems, options.groups), timer, rules,
+                   &record.problems);
   } catch (const Failure&) {
     if (!record.problems.empty()) write_all();
     throw;
@@ -247,6 +248,7 @@ int main(int argc, char** argv) {
       "  tenon_gemm_benchmark --shapes 512,64:4096:4096 --best --mode burst,between,cold\n"
       "  tenon_gemm_benchmark --suite layouts --between --quick\n"
       "  tenon_gemm_benchmark --choices 120 --between --json choices.json\n"
+      "  tenon_gemm_benchmark --choices 120 --groups large,large_types --json large.json\n"
       "  tenon_gemm_benchmark --choices 120 --json choices.json --commit \"$(git rev-parse --short HEAD)\"\n"
       "Exit status: 0 done and correct, 1 wrong result or a case that could not be measured, 2 bad "
       "usage, 3 no GPU, or standard output cannot be written.");
@@ -285,6 +287,11 @@ int main(int argc, char** argv) {
   for (const char* other :
        {"--suite", "--shapes", "--types", "--layout", "--kernel", "--best", "--mode", "--quick", "--cold"})
     choices->excludes(app.get_option(other));
+  app.add_option("--groups", options.groups,
+                 "of problems that --choices draws in turns (default: all but large_types)")
+      ->delimiter(',')
+      ->needs(choices)
+      ->check(CLI::IsMember(choice_groups()));
   app.add_option("--seed", options.seed, "of the products of --choices and of the suites of drawn products")
       ->capture_default_str();
   app.add_option("--problems", options.problems, "so many of them; of --choices at most")

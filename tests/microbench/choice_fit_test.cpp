@@ -126,7 +126,10 @@ TEST(ChoiceFit, FindsTheEfficiencyOfATile) {
 TEST(ChoiceFit, HalvesAreOfEachGroupAndOfEqualSize) {
   ChoiceRecord record;
   record.device = test::h200;
-  for (const ChoiceProblem& problem : draw_choice_problems(3, 64)) {
+  std::vector<ChoiceProblem> problems = draw_choice_problems(3, 64);
+  for (const ChoiceProblem& problem : draw_choice_problems(3, 4, {"large_types"}))
+    problems.push_back(problem);
+  for (const ChoiceProblem& problem : problems) {
     const std::vector<ChoiceCandidate> candidates =
         choice_candidates(kernels(), gemm_of(problem), record.device);
     record.problems.push_back({problem, {{candidates.front().name(), 1.0}}});

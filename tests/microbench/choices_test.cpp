@@ -110,6 +110,25 @@ TEST(ChoiceProblems, AreValidAndWhatTheirGroupSays) {
                                           "tf32_f32_f32"}));
 }
 
+TEST(ChoiceProblems, OfNamedGroupsTakeTurns) {
+  std::set<std::string> types;
+  int number = 0;
+  for (const ChoiceProblem& problem : draw_choice_problems(1, 80, {"large_types", "s8"})) {
+    const std::string expected = number++ % 2 == 0 ? "large_types" : "s8";
+    ASSERT_EQ(problem.group, expected);
+    if (problem.group == "s8") continue;
+    const Shape& s = problem.shape;
+    const Status status = validate(gemm_of(problem));
+    EXPECT_TRUE(status) << describe(problem) << ": " << status.message();
+    EXPECT_GE(std::min({s.m, s.n, s.k}), 2048) << describe(problem);
+    EXPECT_LE(std::max({s.m, s.n, s.k}), 12288) << describe(problem);
+    EXPECT_EQ((s.m | s.n | s.k) % 64, 0) << describe(problem);
+    types.insert(name(problem.types));
+  }
+  EXPECT_EQ(types, (std::set<std::string>{"e4m3_f32_bf16", "e4m3_f32p_bf16", "f16_f16_f16", "s8_s32_s32",
+                                          "tf32_f32_f32"}));
+}
+
 // As many extents below the geometric mean of the limits as above it.
 TEST(ChoiceProblems, HaveLogUniformExtents) {
   int small = 0, all = 0;
