@@ -77,6 +77,17 @@ ChoiceProblem draw_large_types(Draw& draw) {
   return {"large_types", parse_types(types).front(), layout, shape};
 }
 
+// Fewer tiles of 128x128 than half of the multiprocessors of a Hopper GPU, along a k worth dividing.
+ChoiceProblem draw_few_tiles(Draw& draw) {
+  Shape shape{};
+  do {
+    shape.m = draw.log_uniform(64, largest_extent, 8);
+    shape.n = draw.log_uniform(64, largest_extent, 8);
+  } while ((shape.m + 127) / 128 * ((shape.n + 127) / 128) > 66);
+  shape.k = draw.log_uniform(1024, largest_extent, 8);
+  return {"few_tiles", draw_types(draw, types_of_16_bits), draw_layout(draw, all_layouts), shape};
+}
+
 ChoiceProblem draw_unaligned(Draw& draw) {
   ChoiceProblem problem{"unaligned", draw_types(draw, types_of_16_bits),
                         draw_layout(draw, {"tn", "tn", "tn", "nn", "nt", "tt"}), draw_shape(draw, 8)};
@@ -113,8 +124,9 @@ ChoiceProblem draw_of_type(Draw& draw, const std::string& group) {
 }  // namespace
 
 const std::vector<std::string>& choice_groups() {
-  static const std::vector<std::string> groups = {"aligned", "decode", "tokens", "large",    "unaligned",
-                                                  "fp8",     "s8",     "tf32",   "f16_sums", "large_types"};
+  static const std::vector<std::string> groups = {"aligned",   "decode",      "tokens",   "large",
+                                                  "unaligned", "fp8",         "s8",       "tf32",
+                                                  "f16_sums",  "large_types", "few_tiles"};
   return groups;
 }
 
@@ -134,6 +146,7 @@ std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count,
                             : group == "tokens"      ? draw_tokens(draw)
                             : group == "large"       ? draw_large(draw)
                             : group == "large_types" ? draw_large_types(draw)
+                            : group == "few_tiles"   ? draw_few_tiles(draw)
                             : group == "unaligned"   ? draw_unaligned(draw)
                                                      : draw_of_type(draw, group);
     problem.shape = with_leading_dimensions(problem.shape, problem.layout);

@@ -26,13 +26,16 @@ struct ChoiceProblem {
 // unaligned f16 and bf16; odd extents, or aligned extents and one odd leading dimension
 // fp8, s8, tf32   tn; m, n, k multiples of 16 (tf32: 8)
 // f16_sums  f16 with sums in f16, in all four layouts; m, n, k multiples of 8
-// large_types   the types of the four groups above, multiples of 64; drawn where it is named alone
+// Drawn where they are named alone:
+// large_types   the types of the four groups above, multiples of 64
+// few_tiles     as aligned, with at most 66 tiles of 128x128
 const std::vector<std::string>& choice_groups();
 
 // The first `count` problems of the sequence that the seed begins. Extents are log-uniform from 16 to 12288
 // (decode: m from 1 to 128, n and k from 512; tokens: n from 512 to 28672, k from 512 to 16384; large and
-// large_types: from 2048). Any 22 consecutive problems have the same number of each group, so that a run that
-// ends early is a smaller sample of the same distribution. Where groups are named, they take turns instead.
+// large_types: from 2048; few_tiles: m and n from 64, k from 1024). Any 22 consecutive problems have the same
+// number of each group, so that a run that ends early is a smaller sample of the same distribution. Where
+// groups are named, they take turns instead.
 std::vector<ChoiceProblem> draw_choice_problems(std::uint64_t seed, int count,
                                                 const std::vector<std::string>& groups = {});
 

@@ -77,7 +77,7 @@ int run(int argc, char** argv) {
   app.footer(
       "Examples:\n  tenon_fit_choices microbench/results/h*00/choices_*.json\n"
       "  tenon_fit_choices choices.json --trials 0 --worst 1.1 --losses\n"
-      "  tenon_fit_choices microbench/results/h*00/{choices,between}_*.json --features features.tsv\n"
+      "  tenon_fit_choices microbench/results/h*00/{choices,between,named}_*.json --features features.tsv\n"
       "Exit status: 0 done, 2 bad usage, a file that is no such record, or a table that cannot be written, 3 "
       "standard output cannot be "
       "written.");

@@ -131,14 +131,14 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="example:\n  tenon_fit_choices results/h*00/{choices,between}_*.json --features features.tsv\n"
+        epilog="example:\n  tenon_fit_choices results/h*00/{choices,between,named}_*.json --features features.tsv\n"
         "  fit_correction.py features.tsv --all --out ../src/gemm/cost_correction_weights.hpp\n"
         "exit status: 0 done, 1 the table cannot be read, the header not be written or JAX not be fetched, 2 bad usage",
     )
     parser.add_argument("features", help="table of tenon_fit_choices --features")
     parser.add_argument("--out", help="the header with the weights; without it nothing is written")
     parser.add_argument("--all", action="store_true", help="learn from the judged half too")
-    parser.add_argument("--steps", type=int, default=14000, help="of 64 problems each (default %(default)s)")
+    parser.add_argument("--steps", type=int, default=18000, help="of 64 problems each (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the first weights, the order and the noise (default %(default)s)")
     args = parser.parse_args()
     if args.steps < 1:

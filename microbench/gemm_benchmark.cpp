@@ -288,7 +288,7 @@ int main(int argc, char** argv) {
        {"--suite", "--shapes", "--types", "--layout", "--kernel", "--best", "--mode", "--quick", "--cold"})
     choices->excludes(app.get_option(other));
   app.add_option("--groups", options.groups,
-                 "of problems that --choices draws in turns (default: all but large_types)")
+                 "of problems that --choices draws in turns (default: all but large_types and few_tiles)")
       ->delimiter(',')
       ->needs(choices)
       ->check(CLI::IsMember(choice_groups()));

@@ -129,6 +129,23 @@ TEST(ChoiceProblems, OfNamedGroupsTakeTurns) {
                                           "tf32_f32_f32"}));
 }
 
+TEST(ChoiceProblems, OfFewTilesHaveAtMost66TilesAndALongK) {
+  std::set<std::int64_t> tiles;
+  for (const ChoiceProblem& problem : draw_choice_problems(1, 400, {"few_tiles"})) {
+    ASSERT_EQ(problem.group, "few_tiles");
+    const Shape& s = problem.shape;
+    const Status status = validate(gemm_of(problem));
+    EXPECT_TRUE(status) << describe(problem) << ": " << status.message();
+    EXPECT_GE(std::min(s.m, s.n), 64) << describe(problem);
+    EXPECT_GE(s.k, 1024) << describe(problem);
+    EXPECT_EQ((s.m | s.n | s.k) % 8, 0) << describe(problem);
+    tiles.insert((s.m + 127) / 128 * ((s.n + 127) / 128));
+  }
+  EXPECT_EQ(*tiles.begin(), 1);
+  EXPECT_GE(*tiles.rbegin(), 60);
+  EXPECT_LE(*tiles.rbegin(), 66);
+}
+
 // As many extents below the geometric mean of the limits as above it.
 TEST(ChoiceProblems, HaveLogUniformExtents) {
   int small = 0, all = 0;
