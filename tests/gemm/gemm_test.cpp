@@ -21,6 +21,8 @@ using test::Product;
 TEST_P(GemmTest, Quick) {
   if (test::emulated()) {
     check(with_output({33, 65, 17}));
+    // Rows that TMA cannot read are padded alike for all kernels of a type and layout: small ones show it.
+    if (kernel().copy == Copy::tma && kernel().tile_m * kernel().tile_n > 64 * 128) return;
     check(with_output({70, 66, 75, Numbers::normals, Type::bf16, 1}));  // element by element, or padded
     check(with_output({70, 66, 76, Numbers::normals, Type::f16, 2}));   // 4 bytes at a time
     return;

@@ -127,7 +127,7 @@ TEST(ChoiceFit, HalvesAreOfEachGroupAndOfEqualSize) {
   ChoiceRecord record;
   record.device = test::h200;
   std::vector<ChoiceProblem> problems = draw_choice_problems(3, 64);
-  for (const ChoiceProblem& problem : draw_choice_problems(3, 4, {"large_types"}))
+  for (const ChoiceProblem& problem : draw_choice_problems(3, 8, {"large_types", "few_tiles"}))
     problems.push_back(problem);
   for (const ChoiceProblem& problem : problems) {
     const std::vector<ChoiceCandidate> candidates =
