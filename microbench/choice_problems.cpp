@@ -77,7 +77,7 @@ ChoiceProblem draw_large_types(Draw& draw) {
   return {"large_types", parse_types(types).front(), layout, shape};
 }
 
-// Fewer tiles of 128x128 than half of the multiprocessors of a Hopper GPU, along a k worth dividing.
+// Tiles of 128x128 for at most half of the 132 multiprocessors of a Hopper GPU, and a k that split-K is for.
 ChoiceProblem draw_few_tiles(Draw& draw) {
   Shape shape{};
   do {

@@ -195,6 +195,17 @@ std::vector<Regret> all_regrets(const std::vector<Judged>& judged, const Machine
   return all;
 }
 
+// Each problem is what the seed draws, of all groups or of those that were named.
+void expect_drawn(const ChoiceRecord& record, const std::vector<std::string>& groups = {}) {
+  const std::vector<ChoiceProblem> drawn =
+      draw_choice_problems(record.seed, static_cast<int>(record.problems.size()), groups);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const ChoiceTimes& times = record.problems[i];
+    EXPECT_EQ(describe(times.problem), describe(drawn[i])) << "problem " << i << " of the seed";
+    EXPECT_FALSE(times.times.empty()) << describe(times.problem);
+  }
+}
+
 class ChoiceRegret : public testing::TestWithParam<const Machine*> {
  protected:
   const Machine& machine_ = *GetParam();
@@ -229,13 +240,7 @@ TEST_P(ChoiceRegret, RecordsAreLargeEnoughAndOfTheirSeeds) {
       EXPECT_GE(std::count_if(record.problems.begin(), record.problems.end(), is_of_the_group), 5)
           << limit.group;
     }
-    const std::vector<ChoiceProblem> drawn =
-        draw_choice_problems(record.seed, static_cast<int>(record.problems.size()));
-    for (std::size_t i = 0; i < drawn.size(); ++i) {
-      const ChoiceTimes& times = record.problems[i];
-      EXPECT_EQ(describe(times.problem), describe(drawn[i])) << "problem " << i << " of the seed";
-      EXPECT_FALSE(times.times.empty()) << describe(times.problem);
-    }
+    expect_drawn(record);
   }
   EXPECT_GE(problems, 2500U);
 }
@@ -276,6 +281,20 @@ TEST(ChoiceRegretNamed, IsWithinTheLimits) {
     EXPECT_GE(regrets.size(), least) << group;
     EXPECT_LE(geometric_mean(regrets), mean) << group;
     EXPECT_LE(percentile_95(regrets), percentile) << group;
+  }
+}
+
+TEST(ChoiceRegretNamed, RecordsAreOfTheirSeeds) {
+  const std::vector<ChoiceRecord> records = committed(h200, "named");
+  EXPECT_EQ(records.size(), 4U);
+  for (const ChoiceRecord& record : records) {
+    EXPECT_EQ(record.machine, h200.name);
+    std::vector<std::string> groups;  // which took turns
+    for (const ChoiceTimes& times : record.problems) {
+      if (!groups.empty() && times.problem.group == groups.front()) break;
+      groups.push_back(times.problem.group);
+    }
+    expect_drawn(record, groups);
   }
 }
 
